@@ -33,6 +33,7 @@ const (
 	TooOld             Reason = "too_old"
 	TooNew             Reason = "too_new"
 	WrongAccount       Reason = "wrong_account"
+	BadChallenge       Reason = "bad_challenge" // a handshake that is not well formed
 	WrongMethod        Reason = "wrong_method"
 	UnknownPath        Reason = "unknown_path"
 	TooLarge           Reason = "too_large"
@@ -61,6 +62,9 @@ const (
 	BodyAlreadyRead Reason = "body_already_read" // a middleware consumed the bytes that are signed
 	Fault           Reason = "fault"             // our own bug
 )
+
+// ours are the reasons that are no fault of the sender: always 503, never 4xx.
+var ours = []Reason{StoreFailed, StoreFull, Stopping, BodyAlreadyRead, Fault}
 
 // A Decision is what became of a delivery and why, with time and place.
 type Decision struct {
@@ -106,6 +110,7 @@ var refusals = map[Reason]int{
 	TooOld:       http.StatusBadRequest,
 	TooNew:       http.StatusBadRequest,
 	WrongAccount: http.StatusForbidden,
+	BadChallenge: http.StatusForbidden,
 	WrongMethod:  http.StatusMethodNotAllowed,
 	UnknownPath:  http.StatusNotFound,
 	TooLarge:     http.StatusRequestEntityTooLarge,
