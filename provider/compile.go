@@ -1,0 +1,333 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/recibohq/recibo"
+)
+
+// A compiler makes rules of what a file says, noting all that is wrong with it.
+type compiler struct {
+	origin *origin
+	prefix string // of the fields' paths: "" or "variants.v1a."
+	file   *rulesFile
+	rules  *rules
+	errs   []error
+}
+
+func (c *compiler) fail(field, text string, args ...any) {
+	c.errs = append(c.errs, c.origin.at(c.prefix+field, fmt.Sprintf(text, args...)))
+}
+
+// compile reads f. What can only be said of the whole, such as what the signature covers, comes last.
+func (c *compiler) compile() (*rules, error) {
+	c.rules.about = c.file.About
+	if c.file.Signature == nil {
+		c.fail("signature", "it is missing: say how the sender signs")
+		return nil, errors.Join(c.errs...)
+	}
+	c.signature(c.file.Signature)
+	c.timing()
+	if len(c.errs) > 0 {
+		return nil, errors.Join(c.errs...)
+	}
+	c.facts()
+	c.key()
+	c.cuts()
+	c.handshakes()
+	c.profile()
+	if len(c.errs) > 0 {
+		return nil, errors.Join(c.errs...)
+	}
+	c.covered()
+	return c.rules, errors.Join(c.errs...)
+}
+
+func (c *compiler) signature(f *signatureFile) {
+	s := &c.rules.sign
+	factory, ok := schemes[f.Scheme]
+	if !ok {
+		c.fail("signature.scheme", "unknown scheme %q%s", f.Scheme, suggestion(f.Scheme, slices.Sorted(maps.Keys(schemes))))
+		return
+	}
+	s.layout, s.algorithm, s.prefixes = f.Scheme, factory.algorithm, f.Prefixes
+	s.hash = orDefault(f.Hash, "sha256")
+	if hashes[s.hash] == nil {
+		c.fail("signature.hash", "unknown hash %q: write sha1, sha256 or sha512", f.Hash)
+	}
+	s.encoding = oneOf(c, "signature.encoding", f.Encoding, encHex, signatureEncodings)
+	s.secret = oneOf(c, "signature.secret", f.Secret, encUTF8, secretEncodings)
+	s.publicKey = oneOf(c, "signature.public_key", f.PublicKey, formPEM, keyForms)
+	var err error
+	if f.From != "" || s.layout != "adyen" {
+		if s.from, err = parsePlace(f.From, f.Prefixes); err != nil {
+			c.fail("signature.from", "%v", err)
+		}
+	}
+	if s.format, err = parseFormat(orDefault(f.Format, slotSignature), f.Separator); err != nil {
+		c.fail("signature.format", "%v", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Pin)) {
+		s.pins = append(s.pins, pin{http.CanonicalHeaderKey(name), f.Pin[name]})
+	}
+	c.template(f)
+	c.read("signature.from", &s.from, &c.rules.before)
+	c.rules.scheme = factory.make(c.rules)
+}
+
+func (c *compiler) template(f *signatureFile) {
+	written := schemes[f.Scheme].algorithm == f.Scheme && f.Scheme != algToken
+	if f.Signed == "" && !written {
+		return
+	}
+	if !written {
+		c.fail("signature.signed", "the scheme %s does not take a template: leave it out", f.Scheme)
+		return
+	}
+	t, err := parseTemplate(f.Signed, f.Prefixes)
+	if err != nil {
+		c.fail("signature.signed", "%v", err)
+	}
+	for i := range t {
+		if t[i].kind == placePart {
+			c.read("signature.signed", &t[i].place, &c.rules.before)
+		}
+	}
+	c.rules.sign.template = t
+}
+
+// timing reads where the time is, and lets the template know which of its parts is one.
+func (c *compiler) timing() {
+	f, r := c.file.Time, c.rules
+	if f != nil {
+		r.time.unit = oneOf(c, "time.unit", f.Unit, seconds, units)
+		r.time.kind = oneOf(c, "time.kind", f.Kind, recibo.EventTime, []recibo.TimeKind{recibo.SendTime, recibo.EventTime})
+		var err error
+		if r.time.from, err = parsePlace(f.From, r.sign.prefixes); err != nil {
+			c.fail("time.from", "%v", err)
+		}
+		c.read("time.from", &r.time.from, &r.after)
+	}
+	for i := range r.sign.template {
+		part := &r.sign.template[i]
+		isTime := f != nil && part.kind == placePart && part.place.same(&r.time.from)
+		if part.time && !isTime {
+			c.fail("signature.signed", "{time} needs a time: {from: signature, unit: …}")
+		}
+		part.time = isTime && r.time.unit != auto
+	}
+	if err := r.sign.template.settle(); err != nil {
+		c.fail("signature.signed", "%v", err)
+	}
+}
+
+// facts reads the places of what informs.
+func (c *compiler) facts() {
+	f, r := c.file, c.rules
+	if f.Items != "" {
+		c.items(f.Items)
+	}
+	r.jsonIn = strings.TrimPrefix(f.JSONIn, "form:")
+	if f.JSONIn != "" && (r.jsonIn == f.JSONIn || f.Items != "") {
+		c.fail("json_in", `write "form:NAME", and not beside items`)
+	}
+	r.id = c.choice("id", f.ID)
+	r.idRenewed = isTrue(f.IDRenewed)
+	for _, text := range f.Type {
+		r.typ = append(r.typ, c.choice("type", text))
+	}
+	r.account = c.choice("account", f.Account)
+	r.version = c.choice("version", f.Version)
+	if f.Object != nil {
+		r.object.id = c.choice("object.id", f.Object.ID)
+		if f.Object.Kind == "" || f.Object.ID == "" {
+			c.fail("object", "say kind, a word or a place, and id: two kinds may use one id")
+		}
+		if strings.Contains(f.Object.Kind, ":") {
+			r.object.kind = c.choice("object.kind", f.Object.Kind)
+		} else {
+			r.object.word = f.Object.Kind
+		}
+	}
+	if f.Occurred != nil {
+		r.occurred = c.choice("occurred.from", f.Occurred.From)
+		r.occurUnit = oneOf(c, "occurred.unit", f.Occurred.Unit, auto, units)
+	}
+	r.unprotected = f.Unprotected
+	r.repeats = isTrue(f.Repeats)
+}
+
+func (c *compiler) items(text string) {
+	p, err := parsePlace(text, nil)
+	if err == nil && (p.kind != inJSON || p.path[len(p.path)-1] != anyItem || slices.Index(p.path, anyItem) != len(p.path)-1) {
+		err = fmt.Errorf(`write the path of one list: "json:events[]"`)
+	}
+	if err != nil {
+		c.fail("items", "%v", err)
+		return
+	}
+	c.read("items", &p, &c.rules.after)
+	c.rules.items = &p
+}
+
+// choice reads a place or several, and has them read of the body or of each item.
+func (c *compiler) choice(field, text string) choice {
+	if text == "" {
+		return nil
+	}
+	ch, err := parseChoice(text, c.rules.sign.prefixes)
+	if err != nil {
+		c.fail(field, "%v", err)
+		return nil
+	}
+	for i := range ch {
+		c.place(field, &ch[i])
+	}
+	return ch
+}
+
+func (c *compiler) place(field string, p *place) {
+	items := c.rules.items
+	if p.kind == inJSON && items != nil && len(p.path) > len(items.path) && slices.Equal(p.path[:len(items.path)], items.path) {
+		p.item, p.path = true, p.path[len(items.path):]
+		c.read(field, p, &c.rules.item)
+		return
+	}
+	if slices.Contains(p.path, anyItem) {
+		c.fail(field, "%s is within a list: say items: json:…[] for the list whose elements are the events", p)
+		return
+	}
+	c.read(field, p, &c.rules.after)
+}
+
+func (c *compiler) read(field string, p *place, set *fieldSet) {
+	if err := set.add(p); err != nil {
+		c.fail(field, "%v", err)
+	}
+}
+
+// kinds are the names of the kinds of key in a file.
+var kinds = map[string]recibo.KeyKind{
+	"id": recibo.KeyID, "fingerprint": recibo.KeyFingerprint, "composite": recibo.KeyComposite,
+	"token": recibo.KeyToken, "credential": recibo.KeyCredential,
+}
+
+func (c *compiler) key() {
+	f := c.file.Key
+	if f == nil {
+		c.fail("key", "it is missing: say kind: id, fingerprint, composite, token or credential")
+		return
+	}
+	k := &c.rules.key
+	var ok bool
+	if k.kind, ok = kinds[f.Kind]; !ok {
+		c.fail("key.kind", "unknown kind %q%s", f.Kind, suggestion(f.Kind, slices.Sorted(maps.Keys(kinds))))
+		return
+	}
+	for _, text := range f.From {
+		k.from = append(k.from, c.choice("key.from", text))
+	}
+	k.orElse = f.Else == "fingerprint"
+	switch {
+	case f.Else != "" && (!k.orElse || k.kind != recibo.KeyID):
+		c.fail("key.else", "only an id can be missing, and only a fingerprint can stand for it")
+	case k.kind == recibo.KeyID && len(f.From) != 1:
+		c.fail("key.from", "an id has one place; if several fields name the event together, the kind is composite")
+	case (k.kind == recibo.KeyComposite || k.kind == recibo.KeyToken) && len(f.From) == 0:
+		c.fail("key.from", "it is missing: name the places")
+	case (k.kind == recibo.KeyFingerprint || k.kind == recibo.KeyCredential) && len(f.From) > 0:
+		c.fail("key.from", "a %s is not made of places: name an unsigned id in the field id", f.Kind)
+	}
+}
+
+// cuts marks what is renewed per try.
+func (c *compiler) cuts() {
+	r := c.rules
+	for _, text := range c.file.Cut {
+		p, err := r.time.from, error(nil)
+		if text != "time" {
+			p, err = parsePlace(text, r.sign.prefixes)
+		} else if p.kind == "" {
+			err = errors.New("there is no time")
+		}
+		if err != nil {
+			c.fail("cut", "%v", err)
+			continue
+		}
+		if part := r.sign.template.find(&p); part != nil {
+			part.cut = true
+			continue
+		}
+		if !p.inBody() || r.jsonIn != "" || r.items != nil {
+			c.fail("cut", "%s is no signed part and no member of the body", &p)
+			continue
+		}
+		c.read("cut", &p, &r.after)
+		r.cuts = append(r.cuts, p)
+	}
+}
+
+func (c *compiler) handshakes() {
+	for i, f := range c.file.Handshakes {
+		field := fmt.Sprintf("handshakes[%d].", i)
+		h := handshake{
+			when:   c.choice(field+"when.from", f.When.From),
+			is:     f.When.Is,
+			unless: c.choice(field+"unless", f.Unless),
+			echo:   c.choice(field+"echo", f.Echo),
+			prove:  c.choice(field+"prove", f.Prove),
+			answer: recibo.Answer{Status: f.Status, ContentType: f.Type, Body: []byte(f.Body)},
+		}
+		if len(h.when) == 0 || h.is == "" {
+			c.fail(field+"when", "say from and is")
+		}
+		if len(h.prove) > 0 && c.rules.sign.algorithm != algHMAC {
+			c.fail(field+"prove", "only a sender that signs with an HMAC has the key for it")
+		}
+		h.withDefaults()
+		c.rules.handshakes = append(c.rules.handshakes, h)
+	}
+}
+
+func (c *compiler) duration(field, text string) time.Duration {
+	if text == "" {
+		return 0
+	}
+	d, err := parseDuration(text)
+	if err != nil {
+		c.fail(field, "%q is no duration: write 30s, 5m, 12h or 3d", text)
+	}
+	return d
+}
+
+func parseDuration(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		d, err := time.ParseDuration(days + "h")
+		return 24 * d, err
+	}
+	return time.ParseDuration(text)
+}
+
+func oneOf[T ~string](c *compiler, field, text string, def T, all []T) T {
+	one := orDefault(T(text), def)
+	if !slices.Contains(all, one) {
+		c.fail(field, "unknown %q: write one of %v", text, all)
+	}
+	return one
+}
+
+func orDefault[T comparable](v, def T) T {
+	var zero T
+	if v == zero {
+		return def
+	}
+	return v
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }

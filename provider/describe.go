@@ -1,0 +1,175 @@
+package provider
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/recibohq/recibo"
+)
+
+// A Grade says in one word what stops a replay of the sender's requests.
+type Grade string
+
+// The grades, best first.
+const (
+	Strong Grade = "strong" // send time and identity are signed: a copy is dead after the tolerance, a duplicate within it
+	Window Grade = "window" // equal contents are honest: a copy can run again within the tolerance
+	Memory Grade = "memory" // no send time is signed: only the kept receipt stops a copy
+	Weak   Grade = "weak"   // the signature does not bind the body
+	None   Grade = "none"   // the request holds the secret itself
+)
+
+// A Description is what people are told of a sender. What is signed is derived from the scheme.
+type Description struct {
+	Name, Title, Category string
+	Confidence            string // how well the facts are known: "high", "medium", "low"
+	Docs                  []string
+	Setup                 string // how to set it up at the sender
+	Notes                 []string
+	Params                []Param
+	Variants              []Variant // the main one first
+}
+
+// A Param is what a source of the sender configures beside the secret.
+type Param struct {
+	Name, About string
+	Required    bool
+}
+
+// A Variant is one way in which the sender signs.
+type Variant struct {
+	Name, About string
+	Main        bool
+	Scheme      string   // "hmac-sha256"
+	KeyForm     string   // what the source needs: the form of the secret or of the public key
+	Symmetric   bool     // verifies with a secret, not a public key
+	Signature   string   // where the signature stands
+	Signed      []string // what it covers
+	Unsigned    []string // which facts it does not cover
+	Key         recibo.KeyKind
+	KeyFrom     []string
+	Time        recibo.TimeKind
+	TimeFrom    string
+	Tolerance   time.Duration
+	Horizon     time.Duration
+	Grade       Grade
+	Protection  []string // in sentences
+	Retries     string
+	Batch       bool // one delivery can hold many events
+	Handshake   bool
+	Acknowledge recibo.Answer
+}
+
+// Title is the sender's name as people write it.
+func (p *Provider) Title() string { return orDefault(p.file.Title, p.Name()) }
+
+// Describe says all that people are told of p.
+func (p *Provider) Describe() *Description {
+	f := p.file
+	d := &Description{
+		Name: p.Name(), Title: p.Title(), Category: f.Category, Confidence: f.Confidence,
+		Docs: slices.Clone(f.Docs), Setup: f.Setup, Notes: slices.Clone(f.Notes),
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Params)) {
+		d.Params = append(d.Params, Param{name, f.Params[name].About, f.Params[name].Required})
+	}
+	d.Variants = append(d.Variants, p.describe(p.main))
+	for _, name := range slices.Sorted(maps.Keys(p.variants)) {
+		if name != p.main {
+			d.Variants = append(d.Variants, p.describe(name))
+		}
+	}
+	return d
+}
+
+func (p *Provider) describe(name string) Variant {
+	r := p.variants[name]
+	v := Variant{
+		Name: name, About: r.about, Main: name == p.main, Scheme: r.sign.schemeText(), Symmetric: r.sign.symmetric(),
+		KeyForm: string(r.sign.secret), Signature: r.sign.from.String(), Signed: r.scheme.parts(), Unsigned: r.unsigned(),
+		Key: r.key.kind, Time: r.time.kind, Tolerance: r.profile.Tolerance, Horizon: r.profile.Horizon,
+		Grade: r.grade(), Protection: r.protection(), Retries: r.retryAbout,
+		Batch: r.items != nil, Handshake: len(r.handshakes) > 0, Acknowledge: r.profile.Acknowledge,
+	}
+	if !v.Symmetric {
+		v.KeyForm = string(r.sign.publicKey)
+	}
+	for _, c := range r.key.from {
+		v.KeyFrom = append(v.KeyFrom, c.String())
+	}
+	if r.time.kind != recibo.NoTime {
+		v.TimeFrom = r.time.from.String()
+	}
+	return v
+}
+
+func (s *signing) schemeText() string {
+	if s.algorithm == algHMAC {
+		return algHMAC + "-" + s.hash
+	}
+	return s.algorithm
+}
+
+// unsigned lists the facts that a stranger with one captured request can change.
+func (r *rules) unsigned() []string {
+	var names []string
+	if !r.scheme.wholeBody() {
+		names = append(names, "body")
+	}
+	for _, ch := range append([]choice{r.id, r.account, r.object.id, r.occurred}, r.typ...) {
+		for i := range ch {
+			if !r.scheme.covers(&ch[i]) && !slices.Contains(names, ch[i].String()) {
+				names = append(names, ch[i].String())
+			}
+		}
+	}
+	return append(names, r.unprotected...)
+}
+
+func (r *rules) grade() Grade {
+	switch {
+	case r.sign.algorithm == algToken:
+		return None
+	case r.key.kind == recibo.KeyToken || r.key.kind == recibo.KeyCredential:
+		return Weak
+	case r.time.kind != recibo.SendTime:
+		return Memory
+	case r.repeats:
+		return Window
+	default:
+		return Strong
+	}
+}
+
+// protection says in sentences what the grade means for this sender.
+func (r *rules) protection() []string {
+	said := []string{gradeText[r.grade()]}
+	switch r.key.kind {
+	case recibo.KeyFingerprint:
+		said = append(said, "Nothing signed names the event, so its signed bytes do: the same bytes again are the same event.")
+	case recibo.KeyToken:
+		said = append(said, "The token is spent once. Whoever holds an unspent token can invent a body: fetch what it speaks of "+
+			"from the sender before acting.")
+	case recibo.KeyCredential:
+		said = append(said, "A changed id is accepted as a new event: this stops honest repeats and no attacker who has the credential "+
+			"or one request.")
+	case recibo.KeyComposite:
+		said = append(said, "Signed fields name the event together.")
+	}
+	if !r.profile.TypeSigned {
+		said = append(said, "The type is not signed: known content under another type is held for review.")
+	}
+	if r.key.kind == recibo.KeyFingerprint && len(r.id) > 0 {
+		said = append(said, "The id "+r.id.String()+" is not signed: it is shown, and neither admits nor suppresses an event.")
+	}
+	return said
+}
+
+var gradeText = map[Grade]string{
+	Strong: "Send time and identity are signed: a copy is refused after the tolerance and a duplicate within it.",
+	Window: "The send time is signed, equal contents are honest: a copy can run again within the tolerance.",
+	Memory: "No send time is signed: only the kept receipt stops a copy, for as long as the secret lives.",
+	Weak:   "The signature does not bind the body.",
+	None:   "Nothing is signed; the request holds the secret itself, so whoever sees one request can make others.",
+}

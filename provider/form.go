@@ -1,0 +1,97 @@
+package provider
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A pair is one field of a form or query, still encoded, and where its value lies.
+type pair struct {
+	name, value []byte
+	start, end  int
+}
+
+// eachPair goes over the fields of a form as it was sent, until f returns false.
+func eachPair(src []byte, f func(pair) bool) {
+	for start := 0; start < len(src); {
+		end := start + len(src[start:])
+		if n := bytes.IndexByte(src[start:], '&'); n >= 0 {
+			end = start + n
+		}
+		name, val, _ := bytes.Cut(src[start:end], []byte{'='})
+		if end > start && !f(pair{name, val, end - len(val), end}) {
+			return
+		}
+		start = end + 1
+	}
+}
+
+// unescape decodes "+" and "%41". What is not well formed, or not UTF-8 once decoded, is an error.
+func unescape(b []byte) (string, error) {
+	var text strings.Builder
+	text.Grow(len(b))
+	for i := 0; i < len(b); i++ {
+		switch {
+		case b[i] == '+':
+			text.WriteByte(' ')
+		case b[i] != '%':
+			text.WriteByte(b[i])
+		case len(b) < i+3 || !allHex(b[i+1:i+3]):
+			return "", fmt.Errorf("want two hex digits after %%: %q", b[i:])
+		default:
+			text.WriteByte(unhex(b[i+1])<<4 | unhex(b[i+2]))
+			i += 2
+		}
+	}
+	if !utf8.ValidString(text.String()) {
+		return "", errors.New("not UTF-8")
+	}
+	return text.String(), nil
+}
+
+func unhex(c byte) byte {
+	switch {
+	case c >= 'a':
+		return c - 'a' + 10
+	case c >= 'A':
+		return c - 'A' + 10
+	default:
+		return c - '0'
+	}
+}
+
+// readForm reads the fields called names into values. One that is read may occur only once.
+func readForm(src []byte, names []string, values []value) (err error) {
+	eachPair(src, func(p pair) bool {
+		var name, text string
+		if name, err = unescape(p.name); err != nil {
+			return false
+		}
+		i := slices.Index(names, name)
+		if i < 0 {
+			return true
+		}
+		if values[i].kind != 0 {
+			err = fmt.Errorf("field %q occurs twice", name)
+			return false
+		}
+		text, err = unescape(p.value)
+		values[i] = value{kind: 'p', start: p.start, end: p.end, text: text}
+		return err == nil
+	})
+	return err
+}
+
+// queryValue returns the one parameter called name. ok is false when it is absent.
+func queryValue(rawQuery, name string) (text string, ok bool, err error) {
+	if rawQuery == "" {
+		return "", false, nil
+	}
+	found := [1]value{}
+	err = readForm([]byte(rawQuery), []string{name}, found[:])
+	return found[0].text, found[0].kind != 0, err
+}

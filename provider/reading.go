@@ -1,0 +1,163 @@
+package provider
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/recibohq/recibo"
+)
+
+// A reading is what is known of one delivery on its way from Verify to Events. It belongs to that delivery alone.
+type reading struct {
+	verified   recibo.Verified
+	pieces     []piece // what verified, in order
+	signatures [][]byte
+	time       string // as it stands beside the signature
+	set        int    // which of the sender's header prefixes is in use
+	fault      error  // verified, but unreadable
+	own        any    // the scheme's
+
+	doc    *document // the body, once it was read
+	docErr error
+
+	room struct { // so that a small delivery needs no further memory
+		pieces     [8]piece
+		signatures [2][]byte
+		texts      [2]string
+		bytes      [320]byte
+	}
+	bytes []byte
+}
+
+func newReading() *reading {
+	r := &reading{}
+	r.pieces = r.room.pieces[:0]
+	r.signatures = r.room.signatures[:0]
+	r.bytes = r.room.bytes[:0]
+	return r
+}
+
+// keep is text as bytes that live as long as r.
+func (r *reading) keep(text string) []byte {
+	start := len(r.bytes)
+	r.bytes = append(r.bytes, text...)
+	return r.bytes[start:len(r.bytes):len(r.bytes)]
+}
+
+// signed is the text of the signed part that is p.
+func (r *reading) signed(p *place) (string, bool) {
+	for i := range r.pieces {
+		if from := r.pieces[i].from; from != nil && from.kind == placePart && from.place.same(p) {
+			return string(r.pieces[i].bytes), true
+		}
+	}
+	return "", false
+}
+
+// A document is a body, or an item of one, and what was found in it.
+type document struct {
+	src    []byte
+	inBody bool // src is the body itself, not what was decoded from it
+	paths  []value
+	names  []value
+	items  []span
+}
+
+// readDocument reads the fields of set from body: a form if it does not begin as JSON does and the set can be found in a
+// form, else JSON. The Content-Type is not signed, so the bytes decide.
+func readDocument(body []byte, set *fieldSet, jsonIn string) (*document, error) {
+	values := make([]value, len(set.paths)+len(set.names))
+	doc := &document{src: body, inBody: true, paths: values[:len(set.paths)], names: values[len(set.paths):]}
+	if looksLikeJSON(body) {
+		return doc, doc.walk(set)
+	}
+	if jsonIn != "" && bytes.HasPrefix(body, []byte(jsonIn+"=")) {
+		return doc.unwrap(set, jsonIn)
+	}
+	if len(set.names) == 0 {
+		return doc, errors.New("not JSON")
+	}
+	return doc, readForm(body, set.names, doc.names)
+}
+
+func (doc *document) walk(set *fieldSet) (err error) {
+	doc.items, err = walk(doc.src, set.paths, doc.paths)
+	return err
+}
+
+// unwrap reads a form one field of which holds the document.
+func (doc *document) unwrap(set *fieldSet, jsonIn string) (*document, error) {
+	names := append([]string{jsonIn}, set.names...)
+	fields := make([]value, len(names))
+	if err := readForm(doc.src, names, fields); err != nil {
+		return doc, err
+	}
+	doc.src, doc.inBody, doc.names = []byte(fields[0].text), false, fields[1:]
+	return doc, doc.walk(set)
+}
+
+func looksLikeJSON(body []byte) bool {
+	trimmed := bytes.TrimLeft(body, " \t\r\n")
+	return len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[')
+}
+
+// field returns the text at p.
+func (doc *document) field(p *place) (string, bool, error) {
+	text, ok, err := doc.value(p).read(doc.src)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", p, err)
+	}
+	return text, ok, err
+}
+
+// span is where the value at p lies.
+func (doc *document) span(p *place) (span, bool) {
+	v := doc.value(p)
+	return span{v.start, v.end}, v.kind != 0
+}
+
+func (doc *document) value(p *place) value {
+	switch {
+	case p.kind == inJSON && p.index < len(doc.paths):
+		return doc.paths[p.index]
+	case p.kind == inForm && p.index < len(doc.names):
+		return doc.names[p.index]
+	default:
+		return value{}
+	}
+}
+
+// header returns the one value of a header. A second value is an error: two readers could choose differently.
+func header(h http.Header, name string) (string, error) {
+	values := h[name]
+	switch {
+	case len(values) > 1:
+		return "", fmt.Errorf("%w: %d values of %s", recibo.MalformedSignature, len(values), name)
+	case len(values) == 0 || values[0] == "":
+		return "", fmt.Errorf("%w: no %s", recibo.MissingSignature, name)
+	case len(values[0]) > maxSignatureText:
+		return "", fmt.Errorf("%w: %s has %d bytes", recibo.MalformedSignature, name, len(values[0]))
+	case !printable(values[0]):
+		return "", fmt.Errorf("%w: %s is not plain ASCII", recibo.MalformedSignature, name)
+	}
+	return values[0], nil
+}
+
+// hint returns a header that no signature covers, or nothing unless it is one short plain value.
+func hint(h http.Header, name string) string {
+	if values := h[name]; len(values) == 1 && len(values[0]) <= 255 && printable(values[0]) {
+		return values[0]
+	}
+	return ""
+}
+
+func printable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,125 @@
+package provider
+
+import (
+	"time"
+
+	"github.com/recibohq/recibo"
+)
+
+// rules are one variant of a sender, checked and ready to bind.
+type rules struct {
+	variant string
+	about   string
+	scheme  scheme
+	sign    signing
+	time    timing
+	key     keyRule
+	cuts    []place // of the body: left out of the fingerprint
+	items   *place  // the list whose elements are the events
+	jsonIn  string  // the form field that may hold the JSON document
+
+	id        choice // unsigned: information
+	idRenewed bool
+	typ       []choice
+	account   choice
+	object    objectRule
+	version   choice
+	occurred  choice
+	occurUnit unit
+
+	handshakes  []handshake
+	profile     recibo.Profile
+	repeats     bool // equal bodies are honest
+	retryAbout  string
+	unprotected []string
+
+	before fieldSet // read before anything is verified: what the signature itself needs
+	after  fieldSet
+	item   fieldSet
+}
+
+// A signing is where the signature stands and how it is made.
+type signing struct {
+	layout    string // the scheme's name in the file
+	algorithm string
+	hash      string
+	from      place
+	format    format
+	encoding  encoding
+	secret    encoding
+	publicKey keyForm
+	prefixes  []string
+	template  template
+	pins      []pin
+}
+
+// A pin is a header that must have one value.
+type pin struct{ header, value string }
+
+// A timing is where the signed time stands.
+type timing struct {
+	from place
+	unit unit
+	kind recibo.TimeKind
+}
+
+// A keyRule says what names an event.
+type keyRule struct {
+	kind   recibo.KeyKind
+	from   []choice
+	orElse bool // without an id the content names it
+}
+
+// An objectRule says what an event is about: its kind, a place or a word, and its id.
+type objectRule struct {
+	kind choice
+	word string
+	id   choice
+}
+
+func (s *signing) symmetric() bool { return s.algorithm == algHMAC || s.algorithm == algToken }
+
+// The algorithms, and the schemes that are data alone.
+const (
+	algHMAC    = "hmac"
+	algEd25519 = "ed25519"
+	algECDSA   = "ecdsa-p256"
+	algRSA     = "rsa-pkcs1v15"
+	algToken   = "token"
+)
+
+// A scheme says what a sender signs and where the signature stands. What it covers follows from the code, so that no file
+// can claim it.
+type scheme interface {
+	// covers says that a valid signature proves what stands at p.
+	covers(p *place) bool
+	// wholeBody says that it proves every byte of the body.
+	wholeBody() bool
+	// parts names what is signed.
+	parts() []string
+	// verify fills in r from d, or says why not: the error is, or wraps, a [recibo.Reason].
+	verify(v *verifier, d *recibo.Delivery, r *reading) error
+	// seal makes the sender's request.
+	seal(s *sealing) error
+}
+
+// A schemeFactory makes a scheme for rules whose signing is read already.
+type schemeFactory struct {
+	make      func(r *rules) scheme
+	algorithm string
+}
+
+// schemes is the registry: the names that "signature.scheme" can have.
+var schemes = map[string]schemeFactory{
+	algHMAC:        {newTemplateScheme, algHMAC},
+	algEd25519:     {newTemplateScheme, algEd25519},
+	algECDSA:       {newTemplateScheme, algECDSA},
+	algRSA:         {newTemplateScheme, algRSA},
+	algToken:       {newTemplateScheme, algToken},
+	"adyen":        {newAdyen, algHMAC},
+	"mercado-pago": {newMercadoPago, algHMAC},
+	"twilio":       {newTwilio, algHMAC},
+}
+
+// generous is how old an event's time may be where the sender's resends are not known.
+const generous = 31 * 24 * time.Hour

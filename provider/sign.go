@@ -1,0 +1,334 @@
+package provider
+
+import (
+	"bytes"
+	"cmp"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/recibohq/recibo"
+)
+
+// A SignRequest is what a sender would send, before it is signed.
+type SignRequest struct {
+	Variant string        // default: the main one
+	Secret  recibo.Secret // of a symmetric sender
+	// PrivateKey is an asymmetric sender's: PEM, "whsk_…", or an Ed25519 seed in hex or base64.
+	PrivateKey string
+	Params     map[string]string // as of the source that will receive it
+	URL        string            // where it goes; the query is completed where the sender puts something there
+	Header     http.Header       // sent along; default none
+	Body       []byte
+	// ContentType is the body's. Default: JSON if it begins like JSON, else a form.
+	ContentType string
+	ID, Type    string // for senders that tell them in a header; default: a random id, the sample's type
+	Now         time.Time
+}
+
+// Signed is a request as the sender would send it.
+type Signed struct {
+	Method string
+	URL    string
+	Header http.Header
+	Body   []byte
+}
+
+// A sealing is a request on its way to be signed.
+type sealing struct {
+	rules       *rules
+	sign        func([]piece) (string, error) // the signature as it is written
+	params      map[string]string
+	configured  string // the address without what sealing adds to it
+	url         string
+	header      http.Header
+	body        []byte
+	contentType string
+	id, kind    string
+	now         time.Time
+}
+
+// Sign signs a request as the sender does. Where the sender writes into the body or the address, those come back changed.
+func (p *Provider) Sign(req *SignRequest) (*Signed, error) {
+	r, err := p.rules(req.Variant)
+	if err != nil {
+		return nil, err
+	}
+	s := &sealing{
+		rules: r, params: req.Params, configured: req.URL, url: req.URL, header: req.Header.Clone(), body: req.Body,
+		contentType: req.ContentType, id: orDefault(req.ID, newUUID()), kind: orDefault(req.Type, p.file.Sample.Type), now: req.Now,
+	}
+	if s.sign, err = r.sign.signer(req); err != nil {
+		return nil, fmt.Errorf("sign for %s: %w", p.Name(), err)
+	}
+	s.prepare(p.file.Send)
+	if err := r.scheme.seal(s); err != nil {
+		return nil, fmt.Errorf("sign for %s: %w", p.Name(), err)
+	}
+	return &Signed{Method: http.MethodPost, URL: s.url, Header: s.header, Body: s.body}, nil
+}
+
+// prepare sets the headers that the sender sends beside the signature.
+func (s *sealing) prepare(always map[string]string) {
+	if s.header == nil {
+		s.header = http.Header{}
+	}
+	if s.contentType == "" {
+		s.contentType = "application/x-www-form-urlencoded"
+		if looksLikeJSON(s.body) {
+			s.contentType = "application/json"
+		}
+	}
+	s.header.Set("Content-Type", s.contentType)
+	for name, value := range always {
+		s.header.Set(name, value)
+	}
+	for _, pin := range s.rules.sign.pins {
+		s.header.Set(pin.header, pin.value)
+	}
+	s.setHint(s.rules.id, s.id)
+	if len(s.rules.typ) > 0 {
+		s.setHint(s.rules.typ[0], s.kind)
+	}
+}
+
+// setHint tells a fact in its header, where it has one.
+func (s *sealing) setHint(c choice, text string) {
+	if len(c) > 0 && c[0].kind == inHeader && s.header.Get(c[0].names[0]) == "" {
+		s.header.Set(c[0].names[0], text)
+	}
+}
+
+// seal signs by template: first what goes into the body, then what stands over it.
+func (t *templateScheme) seal(s *sealing) error {
+	for i := range s.rules.sign.template {
+		if part := &s.rules.sign.template[i]; part.kind == placePart {
+			if err := s.fill(&part.place); err != nil {
+				return err
+			}
+		}
+	}
+	pieces := make([]piece, len(s.rules.sign.template))
+	for i := range s.rules.sign.template {
+		text, err := s.part(&s.rules.sign.template[i])
+		if err != nil {
+			return err
+		}
+		pieces[i].bytes = text
+	}
+	signature, err := s.sign(pieces)
+	if err != nil {
+		return err
+	}
+	return s.put(signature)
+}
+
+// fill gives a signed part its value, unless it has one.
+func (s *sealing) fill(p *place) error {
+	rule := &s.rules.key
+	text := newUUID()
+	switch {
+	case p.same(&s.rules.time.from):
+		text = s.at()
+	case rule.kind == recibo.KeyID && rule.from[0][0].same(p):
+		text = s.id
+	case p.kind == inHeader && s.header.Get(p.names[0]) != "":
+		return nil
+	}
+	switch p.kind {
+	case inHeader:
+		s.header.Set(p.names[0], text)
+		return nil
+	case inJSON, inForm:
+		return s.write(p, text)
+	default:
+		return nil
+	}
+}
+
+// write puts text into the body.
+func (s *sealing) write(p *place, text string) (err error) {
+	if p.kind == inJSON {
+		s.body, err = setText(s.body, p.path, text)
+		return err
+	}
+	s.body, err = setField(s.body, p.name, text)
+	return err
+}
+
+func (s *sealing) at() string { return s.rules.time.unit.format(s.now) }
+
+func (s *sealing) part(part *templatePart) ([]byte, error) {
+	switch part.kind {
+	case literalPart:
+		return part.literal, nil
+	case bodyPart:
+		return s.body, nil
+	case crcPart:
+		return []byte(strconv.FormatUint(uint64(crc32.ChecksumIEEE(s.body)), 10)), nil
+	case urlPart:
+		_, query, _ := strings.Cut(s.url, "?")
+		return []byte(publicURL(cmp.Or(s.params[paramURL], s.configured), query)), nil
+	case methodPart:
+		return []byte(http.MethodPost), nil
+	}
+	switch p := &part.place; p.kind {
+	case inSignature:
+		return []byte(s.at()), nil
+	case inHeader:
+		return []byte(s.header.Get(p.names[0])), nil
+	case inParam:
+		return []byte(s.params[p.name]), nil
+	case inQuery:
+		_, query, _ := strings.Cut(s.url, "?")
+		text, _, err := queryValue(query, p.name)
+		return []byte(text), err
+	default:
+		text, err := s.read(p)
+		return []byte(text), err
+	}
+}
+
+// field is the text at a JSON path of the body.
+func (s *sealing) field(path string) (string, error) {
+	return s.read(&place{kind: inJSON, name: path, path: splitPath(path)})
+}
+
+func (s *sealing) read(p *place) (string, error) {
+	var set fieldSet
+	at := *p
+	if err := set.add(&at); err != nil {
+		return "", err
+	}
+	doc, err := readDocument(s.body, &set, "")
+	if err != nil {
+		return "", err
+	}
+	text, _, err := doc.field(&at)
+	return text, err
+}
+
+// put writes the signature where it belongs.
+func (s *sealing) put(signature string) error {
+	from := &s.rules.sign.from
+	text := s.rules.sign.format.write(signature, s.at())
+	switch from.kind {
+	case inHeader:
+		s.header.Set(from.names[0], text)
+		return nil
+	case inQuery:
+		s.addQuery(from.name + "=" + escapeQuery(text))
+		return nil
+	default:
+		return s.write(from, text)
+	}
+}
+
+func (s *sealing) addQuery(pair string) {
+	separator := "?"
+	if strings.Contains(s.url, "?") {
+		separator = "&"
+	}
+	s.url += separator + pair
+}
+
+// signer makes the function that signs with the request's key.
+func (s *signing) signer(req *SignRequest) (func([]piece) (string, error), error) {
+	if !s.symmetric() {
+		return s.privateSigner(req.PrivateKey)
+	}
+	key, err := decodeSecret(req.Secret, s.secret)
+	if err != nil {
+		return nil, err
+	}
+	if len(key) == 0 {
+		return nil, errors.New("there is no secret")
+	}
+	return func(pieces []piece) (string, error) {
+		if s.algorithm == algToken {
+			return s.encoding.encode(key), nil
+		}
+		mac := &macState{hash: hmac.New(hashes[s.hash], key)}
+		return s.encoding.encode(mac.mac(pieces)), nil
+	}, nil
+}
+
+func (s *signing) privateSigner(text string) (func([]piece) (string, error), error) {
+	key, err := parsePrivateKey(text)
+	if err != nil {
+		return nil, err
+	}
+	return func(pieces []piece) (string, error) {
+		signature, err := signWith(key, s.algorithm, message{pieces})
+		return s.encoding.encode(signature), err
+	}, nil
+}
+
+func signWith(key crypto.Signer, algorithm string, m message) ([]byte, error) {
+	switch key := key.(type) {
+	case ed25519.PrivateKey:
+		if algorithm == algEd25519 {
+			return ed25519.Sign(key, m.bytes()), nil
+		}
+	case *ecdsa.PrivateKey:
+		if algorithm == algECDSA {
+			return ecdsa.SignASN1(rand.Reader, key, m.digest())
+		}
+	case *rsa.PrivateKey:
+		if algorithm == algRSA {
+			return rsa.SignPKCS1v15(nil, key, crypto.SHA256, m.digest())
+		}
+	}
+	return nil, fmt.Errorf("the private key is not for %s", algorithmName[algorithm])
+}
+
+func parsePrivateKey(text string) (crypto.Signer, error) {
+	text = strings.TrimSpace(text)
+	if block, _ := pem.Decode([]byte(text)); block != nil {
+		key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("private key: %w", err)
+		}
+		signer, ok := key.(crypto.Signer)
+		if !ok {
+			return nil, errors.New("the private key cannot sign")
+		}
+		return signer, nil
+	}
+	raw, err := hex.DecodeString(text)
+	if err != nil {
+		raw, err = base64.StdEncoding.DecodeString(strings.TrimPrefix(text, "whsk_"))
+	}
+	if err != nil || len(raw) < ed25519.SeedSize {
+		return nil, errors.New("no private key: give PEM, or an Ed25519 seed in hex or base64")
+	}
+	return ed25519.NewKeyFromSeed(raw[:ed25519.SeedSize]), nil
+}
+
+// newUUID is a random id in the form that most senders use.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // crypto/rand ends the process rather than fail
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	text := hex.EncodeToString(b[:])
+	return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
+}
+
+// splice is body with new in the place of at.
+func splice(body []byte, at span, new []byte) []byte {
+	return bytes.Join([][]byte{body[:at.start], new, body[at.end:]}, nil)
+}
