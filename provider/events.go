@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/recibohq/recibo"
 )
@@ -133,7 +134,7 @@ func (x *view) spend(e *recibo.Event) (err error) {
 		whole = whole && text != ""
 	}
 	if !whole { // what is left may be shared by several events but for the time
-		token = append(token, x.v.time.unit.format(x.r.verified.At))
+		token = append(token, strconv.FormatInt(x.r.verified.At.UnixMicro(), 10))
 	}
 	if e.Token, err = recibo.NewKey(recibo.KeyToken, token...); err != nil {
 		return err
@@ -206,10 +207,11 @@ func (x *view) words(choices []choice) string {
 func (x *view) object() string {
 	rule := &x.v.object
 	id := x.text(rule.id)
-	if id == "" {
+	kind := cmp.Or(rule.word, x.text(rule.kind))
+	if id == "" || kind == "" {
 		return ""
 	}
-	return cmp.Or(rule.word, x.text(rule.kind)) + "/" + id
+	return kind + "/" + id
 }
 
 func (x *view) texts(choices []choice) []string {

@@ -1,13 +1,10 @@
 package provider
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/recibohq/recibo"
 )
 
 // Sample makes a small event body as the sender would write it. An empty kind is the sample's own type, an empty id a new
@@ -30,17 +27,4 @@ func (p *Provider) Sample(kind, id string, now time.Time) (body []byte, contentT
 		"{{rfc3339}}", now.UTC().Format(time.RFC3339),
 	)
 	return []byte(strings.TrimSuffix(fill.Replace(sample.Body), "\n")), contentType, nil
-}
-
-// NewSecret makes a secret, or for an asymmetric sender a pair of keys, as the sender would show it: for trials and tests.
-func (p *Provider) NewSecret(variant string) (recibo.Secret, error) {
-	r, err := p.rules(variant)
-	if err != nil {
-		return recibo.Secret{}, err
-	}
-	if !r.sign.symmetric() {
-		return recibo.Secret{}, errors.New("the sender has no secret, it signs with a private key")
-	}
-	key := strings.ReplaceAll(newUUID()+newUUID(), "-", "")[:32]
-	return recibo.NewSecret(string(r.sign.secret.prefix()) + r.sign.secret.encode([]byte(key))), nil
 }
