@@ -37,7 +37,7 @@ func (c *challenger) Challenge(d *recibo.Delivery, verified *recibo.Verified) (*
 	for i := range c.handshakes {
 		h := &c.handshakes[i]
 		x := c.view(d, r)
-		if x.text(h.when) != h.is || x.text(h.unless) != "" || x.anyPresent(h.unless) || x.v.unreadable(d, r) {
+		if x.text(h.when) != h.is || x.anyPresent(h.unless) || x.v.unreadable(d, r) {
 			continue
 		}
 		return c.respond(h, x)

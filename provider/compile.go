@@ -61,7 +61,7 @@ func (c *compiler) signature(f *signatureFile) {
 	if hashes[s.hash] == nil {
 		c.fail("signature.hash", "unknown hash %q: write sha1, sha256 or sha512", f.Hash)
 	}
-	s.encoding = oneOf(c, "signature.encoding", f.Encoding, encHex, signatureEncodings)
+	s.encoding = oneOf(c, "signature.encoding", f.Encoding, s.usualEncoding(), signatureEncodings)
 	s.secret = oneOf(c, "signature.secret", f.Secret, encUTF8, secretEncodings)
 	s.publicKey = oneOf(c, "signature.public_key", f.PublicKey, formPEM, keyForms)
 	var err error
@@ -111,6 +111,9 @@ func (c *compiler) timing() {
 		var err error
 		if r.time.from, err = parsePlace(f.From, r.sign.prefixes); err != nil {
 			c.fail("time.from", "%v", err)
+		}
+		if slices.Contains(r.time.from.path, anyItem) {
+			c.fail("time.from", "%s is the time of an item, not of the delivery: use occurred", &r.time.from)
 		}
 		c.read("time.from", &r.time.from, &r.after)
 	}

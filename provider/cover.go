@@ -44,6 +44,9 @@ func (c *compiler) profile() {
 	if f.Retry != nil {
 		r.retryAbout = f.Retry.About
 	}
+	if f.Sample != nil {
+		r.sample = *f.Sample
+	}
 	r.profile = p
 }
 
@@ -107,7 +110,7 @@ func (c *compiler) covered() {
 			c.mustCover("key.from", ch, "it cannot be part of a key; an unsigned id goes into the field id")
 		}
 	}
-	if r.time.kind != recibo.NoTime && (r.time.from.item || !r.scheme.covers(&r.time.from)) {
+	if r.time.kind != recibo.NoTime && !r.scheme.covers(&r.time.from) {
 		c.fail("time.from", "the signature does not cover %s, so it proves no age: use occurred", &r.time.from)
 	}
 	if len(r.version) > 0 {
@@ -116,8 +119,8 @@ func (c *compiler) covered() {
 	for i, h := range r.handshakes {
 		c.mustCover(fmt.Sprintf("handshakes[%d].when.from", i), h.when, "it cannot decide what is a handshake")
 	}
-	if r.key.kind == recibo.KeyFingerprint && r.time.kind == recibo.SendTime && !r.cutsTime() {
-		c.fail("cut", "the time is renewed per try: cut it, or each try is another event")
+	if r.time.kind == recibo.SendTime && r.items == nil && !r.cutsTime() {
+		c.fail("cut", "the send time is renewed per try: cut it, or each try has other content")
 	}
 }
 

@@ -178,15 +178,13 @@ func (x *view) note(err error) {
 
 // reasonOf is the reason for review: what is not known better is unreadable.
 func reasonOf(err error) recibo.Reason {
-	var why recibo.Reason
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case errors.As(err, &why):
-		return why
-	default:
-		return recibo.Unreadable
 	}
+	if why := recibo.Reason(""); errors.As(err, &why) {
+		return why
+	}
+	return recibo.Unreadable
 }
 
 // words joins several places with dots, leaving out those that are absent.

@@ -24,7 +24,6 @@ type file struct {
 	Params     map[string]paramFile `yaml:"params"`
 	Main       string               `yaml:"main"` // the name of the variant that the top level describes
 	Send       map[string]string    `yaml:"send"` // headers that a signed sample also has
-	Sample     sampleFile           `yaml:"sample"`
 	Rules      rulesFile            `yaml:",inline"`
 	Variants   map[string]rulesFile `yaml:"variants"` // what they leave out is as in the main one
 }
@@ -54,6 +53,7 @@ type rulesFile struct {
 	Answer      *answerFile     `yaml:"answer"`
 	Keep        []string        `yaml:"keep"`
 	Handshakes  []handshakeFile `yaml:"handshakes"`
+	Sample      *sampleFile     `yaml:"sample"`
 	Unprotected []string        `yaml:"unprotected"` // what to say of the parts that the signature leaves out
 }
 

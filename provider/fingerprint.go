@@ -10,10 +10,10 @@ import (
 )
 
 // The tags keep digests of different things apart. A new way to digest is a new number.
-const (
-	tagSigned = "recibo/fp/1\x00"   // what was signed
-	tagItem   = "recibo/item/1\x00" // an item's own bytes
-	tagBody   = "recibo/body/1\x00" // a body that is not signed
+var (
+	tagSigned = []byte("recibo/fp/1\x00")   // what was signed
+	tagItem   = []byte("recibo/item/1\x00") // an item's own bytes
+	tagBody   = []byte("recibo/body/1\x00") // a body that is not signed
 )
 
 type digester struct {
@@ -26,11 +26,11 @@ var digesters = sync.Pool{New: func() any { return &digester{hash: sha256.New()}
 
 // fingerprint digests the pieces less those that are cut. Each stretch between two cuts has its length in front, so that
 // nothing can move across a cut.
-func fingerprint(tag string, pieces []piece) recibo.Fingerprint {
+func fingerprint(tag []byte, pieces []piece) recibo.Fingerprint {
 	d := digesters.Get().(*digester)
 	defer digesters.Put(d)
 	d.hash.Reset()
-	d.hash.Write([]byte(tag))
+	d.hash.Write(tag)
 	for i := 0; i < len(pieces); {
 		end, n := i, 0
 		for ; end < len(pieces) && !pieces[end].cut; end++ {

@@ -67,23 +67,29 @@ func unhex(c byte) byte {
 // readForm reads the fields called names into values. One that is read may occur only once.
 func readForm(src []byte, names []string, values []value) (err error) {
 	eachPair(src, func(p pair) bool {
-		var name, text string
-		if name, err = unescape(p.name); err != nil {
-			return false
-		}
-		i := slices.Index(names, name)
-		if i < 0 {
-			return true
+		var i int
+		if i, err = fieldIndex(p.name, names); err != nil || i < 0 {
+			return err == nil
 		}
 		if values[i].kind != 0 {
-			err = fmt.Errorf("field %q occurs twice", name)
+			err = fmt.Errorf("field %q occurs twice", names[i])
 			return false
 		}
+		var text string
 		text, err = unescape(p.value)
 		values[i] = value{kind: 'p', start: p.start, end: p.end, text: text}
 		return err == nil
 	})
 	return err
+}
+
+// fieldIndex finds an encoded name among names, -1 if it is none of them.
+func fieldIndex(encoded []byte, names []string) (int, error) {
+	if !bytes.ContainsAny(encoded, "%+") { // most are plain: nothing to decode
+		return slices.IndexFunc(names, func(name string) bool { return name == string(encoded) }), nil
+	}
+	name, err := unescape(encoded)
+	return slices.Index(names, name), err
 }
 
 // queryValue returns the one parameter called name. ok is false when it is absent.

@@ -31,6 +31,7 @@ type rules struct {
 	profile     recibo.Profile
 	repeats     bool // equal bodies are honest
 	retryAbout  string
+	sample      sampleFile
 	unprotected []string
 
 	before fieldSet // read before anything is verified: what the signature itself needs
@@ -78,6 +79,14 @@ type objectRule struct {
 }
 
 func (s *signing) symmetric() bool { return s.algorithm == algHMAC || s.algorithm == algToken }
+
+// usualEncoding is how signatures are written unless the file says otherwise.
+func (s *signing) usualEncoding() encoding {
+	if s.algorithm == algToken {
+		return encUTF8
+	}
+	return encHex
+}
 
 // The algorithms, and the schemes that are data alone.
 const (

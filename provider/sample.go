@@ -8,9 +8,18 @@ import (
 )
 
 // Sample makes a small event body as the sender would write it. An empty kind is the sample's own type, an empty id a new
-// one. The body is not signed yet: see [Provider.Sign].
+// one. The body is not signed yet, and a sender that tells the id in a header does so then: see [Provider.Sign].
 func (p *Provider) Sample(kind, id string, now time.Time) (body []byte, contentType string, err error) {
-	sample := &p.file.Sample
+	return p.SampleOf("", kind, id, now)
+}
+
+// SampleOf is Sample for one of the sender's variants.
+func (p *Provider) SampleOf(variant, kind, id string, now time.Time) (body []byte, contentType string, err error) {
+	r, err := p.rules(variant)
+	if err != nil {
+		return nil, "", err
+	}
+	sample := &r.sample
 	if sample.Body == "" {
 		return nil, "", fmt.Errorf("provider %s has no sample: give a body, or add sample: to its file", p.Name())
 	}

@@ -70,7 +70,7 @@ func (p *Provider) Sign(req *SignRequest) (*Signed, error) {
 	}
 	s := &sealing{
 		rules: r, params: req.Params, configured: req.URL, url: req.URL, header: req.Header.Clone(), body: req.Body,
-		contentType: req.ContentType, id: orDefault(req.ID, newUUID()), kind: orDefault(req.Type, p.file.Sample.Type), now: req.Now,
+		contentType: req.ContentType, id: orDefault(req.ID, newUUID()), kind: orDefault(req.Type, r.sample.Type), now: req.Now,
 	}
 	if s.sign, err = r.sign.signer(req); err != nil {
 		return nil, fmt.Errorf("sign for %s: %w", p.Name(), err)
@@ -181,8 +181,7 @@ func (s *sealing) part(part *templatePart) ([]byte, error) {
 	case crcPart:
 		return []byte(strconv.FormatUint(uint64(crc32.ChecksumIEEE(s.body)), 10)), nil
 	case urlPart:
-		_, query, _ := strings.Cut(s.url, "?")
-		return []byte(publicURL(cmp.Or(s.params[paramURL], s.configured), query)), nil
+		return []byte(cmp.Or(s.params[paramURL], s.configured)), nil
 	case methodPart:
 		return []byte(http.MethodPost), nil
 	}

@@ -49,7 +49,7 @@ func (v *verifier) part(part *templatePart, d *recibo.Delivery, r *reading) ([]b
 	case crcPart:
 		return r.keep(strconv.FormatUint(uint64(crc32.ChecksumIEEE(d.Body)), 10)), nil
 	case urlPart:
-		return r.keep(publicURL(v.params[paramURL], d.RawQuery)), nil
+		return r.keep(v.params[paramURL]), nil
 	case methodPart:
 		return r.keep(d.Method), nil
 	}
@@ -64,7 +64,7 @@ func (v *verifier) part(part *templatePart, d *recibo.Delivery, r *reading) ([]b
 		return r.keep(text), nil
 	}
 	for _, separator := range part.forbid {
-		if strings.Contains(text, separator) {
+		if !part.constant() && strings.Contains(text, separator) {
 			return nil, fmt.Errorf("%w: %s holds the separator %q", recibo.MalformedSignature, &part.place, separator)
 		}
 	}
@@ -99,11 +99,3 @@ func (v *verifier) partText(p *place, d *recibo.Delivery, r *reading) (string, e
 // paramURL is the parameter that holds the address as the sender knows it: behind a proxy no header can be trusted to
 // say it.
 const paramURL = "public_url"
-
-// publicURL is the address that the sender called. The query is the request's own unless the configured address has one.
-func publicURL(configured, rawQuery string) string {
-	if rawQuery == "" || strings.Contains(configured, "?") {
-		return configured
-	}
-	return configured + "?" + rawQuery
-}

@@ -14,7 +14,7 @@ const (
 	placePart
 	bodyPart
 	crcPart // CRC-32 of the body in decimal: it binds the body to nothing
-	urlPart
+	urlPart // the configured one, query and all
 	methodPart
 )
 
@@ -94,14 +94,12 @@ func (t template) find(p *place) *templatePart {
 	return nil
 }
 
-// covers says that a signature over t proves p: it is a part itself, or lies in the whole body or the whole address.
+// covers says that a signature over t proves p: it is a part itself, or lies in the whole body.
 func (t template) covers(p *place) bool {
 	switch {
 	case p.kind == inParam:
 		return true
 	case p.inBody() && t.has(bodyPart):
-		return true
-	case p.kind == inQuery && t.has(urlPart):
 		return true
 	default:
 		return t.find(p) != nil
@@ -124,7 +122,7 @@ func (t template) settle() error {
 		if i+1 < len(t) && t[i+1].kind == literalPart {
 			part.forbid = append(part.forbid, string(t[i+1].literal))
 		}
-		if part.time || part.kind == methodPart {
+		if part.time || part.constant() {
 			continue
 		}
 		if free >= 0 {
@@ -133,6 +131,11 @@ func (t template) settle() error {
 		free = i
 	}
 	return nil
+}
+
+// constant says that nothing in a delivery can change the part.
+func (p *templatePart) constant() bool {
+	return p.kind == urlPart || p.kind == methodPart || p.kind == placePart && p.place.kind == inParam
 }
 
 // name is the part as people know it.

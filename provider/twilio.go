@@ -77,6 +77,14 @@ func twilioSigned(configured string, d *recibo.Delivery) (address string, fields
 	return publicURL(configured, d.RawQuery), fields, err
 }
 
+// publicURL is the address that the sender called. The query is the request's own unless the configured address has one.
+func publicURL(configured, rawQuery string) string {
+	if rawQuery == "" || strings.Contains(configured, "?") {
+		return configured
+	}
+	return configured + "?" + rawQuery
+}
+
 // cutLast cuts a query around a name that begins a parameter.
 func cutLast(query, name string) (before, after string, found bool) {
 	i := strings.LastIndex(query, name)

@@ -1,0 +1,141 @@
+// Package mutate changes what a sender does not sign, for tests: a changed delivery is refused, or it is the same event.
+package mutate
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/recibohq/recibo"
+	"github.com/recibohq/recibo/provider"
+)
+
+// Now is when the cases are signed.
+var Now = time.Unix(1767225600, 0).UTC()
+
+// A Case is a delivery that a sender signed, and the source that takes it.
+type Case struct {
+	Provider *provider.Provider
+	Variant  provider.Variant
+	Source   recibo.Source
+	Delivery *recibo.Delivery
+}
+
+// Name is "stripe/v1".
+func (c *Case) Name() string { return c.Provider.Name() + "/" + c.Variant.Name }
+
+// Credential says that nothing in the delivery is signed, so that a changed id is another event.
+func (c *Case) Credential() bool { return c.Variant.Key == recibo.KeyCredential }
+
+// params are values for all that the built-in senders declare.
+var params = map[string]string{
+	"public_url": "https://hooks.example.test/in/sample",
+	"webhook_id": "1JE4291016473214C",
+}
+
+// custom are senders that users may write, of kinds that the catalogue has not yet.
+var custom = []string{`
+provider: custom-credential
+signature: {scheme: token, from: "header:Authorization", format: "Bearer {sig}"}
+key: {kind: credential}
+id: header:X-Event-Id
+type: json:type
+sample: {type: stock.low, body: '{"type":"{{type}}","id":"{{id}}"}'}
+`, `
+provider: custom-hmac
+signature:
+  {scheme: hmac, hash: sha512, from: "header:X-Signature", format: "ts={time};h1={sig}", separator: ";", encoding: base64url, signed: "{time}.{body}"}
+time: {from: signature, unit: ms, kind: send}
+key: {kind: id, from: ["json:id"]}
+cut: [time]
+type: header:X-Type
+sample: {type: stock.low, body: '{"id":"{{id}}","item":"flour"}'}
+`}
+
+// Cases returns one case for each variant of each built-in sender, and for some custom ones.
+func Cases() ([]Case, error) {
+	all := provider.All()
+	for _, text := range custom {
+		p, err := provider.Parse("custom.yaml", []byte(text))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	var cases []Case
+	for _, p := range all {
+		for _, variant := range p.Describe().Variants {
+			c, err := NewCase(p, variant)
+			if err != nil {
+				return nil, fmt.Errorf("%s/%s: %w", p.Name(), variant.Name, err)
+			}
+			cases = append(cases, *c)
+		}
+	}
+	return cases, nil
+}
+
+// NewCase signs a sample as the sender would.
+func NewCase(p *provider.Provider, variant provider.Variant) (*Case, error) {
+	keys, err := p.NewKeys(variant.Name)
+	if err != nil {
+		return nil, err
+	}
+	source := recibo.Source{Name: p.Name() + "-" + variant.Name, Provider: p, Variant: variant.Name, Params: map[string]string{}}
+	if variant.Symmetric {
+		source.Secrets = []recibo.Secret{keys.Secret}
+	} else {
+		source.PublicKeys = []string{keys.PublicKey}
+	}
+	for _, declared := range p.Describe().Params {
+		source.Params[declared.Name] = params[declared.Name]
+	}
+	d, err := deliver(p, variant.Name, keys, source.Params)
+	if err != nil {
+		return nil, err
+	}
+	return &Case{p, variant, source, d}, nil
+}
+
+func deliver(p *provider.Provider, variant string, keys *provider.Keys, params map[string]string) (*recibo.Delivery, error) {
+	body, contentType, err := p.SampleOf(variant, "", "evt_sample_1", Now)
+	if err != nil {
+		return nil, err
+	}
+	signed, err := p.Sign(&provider.SignRequest{
+		Variant: variant, Secret: keys.Secret, PrivateKey: keys.PrivateKey, Params: params,
+		URL: "https://hooks.example.test/in/sample", Body: body, ContentType: contentType, ID: "evt_sample_1", Now: Now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(signed.URL)
+	if err != nil {
+		return nil, err
+	}
+	return &recibo.Delivery{
+		Method: signed.Method, Path: u.EscapedPath(), RawQuery: u.RawQuery, Header: signed.Header, Body: signed.Body, ReceivedAt: Now,
+	}, nil
+}
+
+// clone is a delivery that can be changed by itself.
+func clone(d *recibo.Delivery) *recibo.Delivery {
+	c := *d
+	c.Header, c.Body = d.Header.Clone(), slices.Clone(d.Body)
+	return &c
+}
+
+// header is the name of the header in a place such as "header:X-Id", with svix's "*" spelled out; empty for other places.
+func header(at string) string {
+	name, ok := strings.CutPrefix(at, "header:")
+	if !ok {
+		return ""
+	}
+	if rest, starred := strings.CutPrefix(name, "*"); starred {
+		name = "svix-" + rest
+	}
+	return http.CanonicalHeaderKey(name)
+}
