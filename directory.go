@@ -20,8 +20,21 @@ type address struct {
 	namespace string
 }
 
+// A SourceError is what is wrong with one source.
+type SourceError struct {
+	Source string // its name
+	Err    error
+}
+
+// Error names the source and what is wrong.
+func (e *SourceError) Error() string { return fmt.Sprintf("source %q: %v", e.Source, e.Err) }
+
+// Unwrap is what is wrong, without the name.
+func (e *SourceError) Unwrap() error { return e.Err }
+
 // NewDirectory checks sources and binds each to its provider. A source without a usable secret or key is an error, as are
-// two sources that would share a path, a name, or a secret without sharing a memory. All that is wrong is reported.
+// two sources that would share a path, a name, or a secret without sharing a memory. All that is wrong is reported, as
+// joined errors of type [*SourceError].
 func NewDirectory(sources ...Source) (*Directory, error) {
 	dir := &Directory{byPath: make(map[string]*address, len(sources))}
 	if len(sources) == 0 {
@@ -35,7 +48,7 @@ func NewDirectory(sources ...Source) (*Directory, error) {
 			err = dir.add(a, all)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("source %q: %w", s.Name, err))
+			errs = append(errs, &SourceError{Source: s.Name, Err: err})
 			continue
 		}
 		all = append(all, a)
@@ -64,12 +77,6 @@ func newAddress(s Source) (*address, error) {
 	p := v.Profile()
 	if p.SharedKey && len(s.Accounts) == 0 {
 		return nil, fmt.Errorf("provider %s signs for all its customers with one key: name the allowed accounts", s.Provider.Name())
-	}
-	if s.Tolerance == 0 {
-		s.Tolerance = orDefault(p.Tolerance, DefaultTolerance)
-	}
-	if s.Horizon == 0 {
-		s.Horizon = p.Horizon
 	}
 	return &address{Source: s, verifier: v, profile: p, namespace: s.namespace()}, nil
 }
@@ -100,7 +107,7 @@ func (a *address) compatible(o *address) error {
 			"give them one scope and account, or two secrets", o.Name)
 	case !joined:
 		return nil
-	case a.Tenant != o.Tenant && a.Scope == a.Tenant:
+	case a.Tenant != o.Tenant && (a.Scope == a.Tenant || o.Scope == o.Tenant):
 		return fmt.Errorf("it is joined to source %q of another tenant", o.Name)
 	case a.profile.Family != o.profile.Family || a.profile.KeyKind != o.profile.KeyKind:
 		return fmt.Errorf("it is joined to source %q, whose events are named in another way", o.Name)

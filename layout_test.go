@@ -46,9 +46,8 @@ var layout = map[string][]string{
 	"internal/audit":    {},
 	"internal/forward":  {"."},
 	"internal/gateway":  gatewayParts,
-	"internal/demo":     append([]string{"internal/gateway"}, gatewayParts...), // a gateway and its senders in one process
-	"internal/mutate":   {".", "provider"},                                     // hostile changes to signed requests
-	"cmd/recibo":        append([]string{"internal/gateway", "internal/demo"}, gatewayParts...),
+	"internal/mutate":   {".", "provider"}, // hostile changes to signed requests
+	"cmd/recibo":        append([]string{"internal/gateway"}, gatewayParts...),
 	"internal/sim":      {anything},
 	"internal/crash":    {anything},
 	"internal/powercut": {anything},
@@ -56,6 +55,8 @@ var layout = map[string][]string{
 	"fieldcases":        {anything},
 	"difftest":          {anything},
 	"bench":             {anything},
+	"examples/shop":     {".", "provider", "sqlite"}, // a library user's whole program
+	"examples/shop":     {".", "provider", "sqlite", "postgres"}, // as a user's program: nothing internal
 }
 
 // vague are names that say nothing about what a package holds.

@@ -125,34 +125,30 @@ func (rc *Receiver) judge(ctx context.Context, in *intake) Decision {
 			return in.challenged(answer)
 		}
 	}
-	if err := in.fresh(v); err != nil {
+	past, err := in.fresh(v)
+	if err != nil {
 		return in.failed(err)
 	}
-	events, err := in.events(v)
+	events, err := in.events(v, past)
 	if err != nil {
 		return in.failed(err)
 	}
 	return rc.record(ctx, in, v, events)
 }
 
-// fresh holds a signed send time to the tolerance, both ways.
-func (in *intake) fresh(v *Verified) error {
-	if in.address.profile.TimeKind != SendTime {
-		return nil
+// fresh judges the signed time. Only a send time can refuse a delivery: an event older than any honest retry is kept for
+// review.
+func (in *intake) fresh(v *Verified) (past bool, err error) {
+	a := in.address
+	err = a.profile.Fresh(in.delivery.ReceivedAt.Sub(v.At), a.Tolerance, a.Horizon)
+	if errors.Is(err, PastHorizon) {
+		return true, nil
 	}
-	age := in.delivery.ReceivedAt.Sub(v.At)
-	switch {
-	case age > in.address.Tolerance:
-		return fmt.Errorf("%w: signed %s ago", TooOld, age.Round(time.Second))
-	case age < -in.address.Tolerance:
-		return fmt.Errorf("%w: signed %s ahead of this clock", TooNew, -age.Round(time.Second))
-	}
-	return nil
+	return false, err
 }
 
-// events reads the delivery's events, less those of accounts that are not the source's. An event older than any honest
-// retry is marked for review.
-func (in *intake) events(v *Verified) ([]Event, error) {
+// events reads the delivery's events, less those of accounts that are not the source's.
+func (in *intake) events(v *Verified, past bool) ([]Event, error) {
 	events := in.address.verifier.Events(&in.delivery, v)
 	if allowed := in.address.Accounts; len(allowed) > 0 {
 		events = slices.DeleteFunc(events, func(e Event) bool {
@@ -162,17 +158,12 @@ func (in *intake) events(v *Verified) ([]Event, error) {
 			return nil, WrongAccount
 		}
 	}
-	if in.pastHorizon(v) {
-		for i := range events {
-			events[i].Fault = orDefault(events[i].Fault, PastHorizon)
+	for i := range events {
+		if past && events[i].Fault == "" {
+			events[i].Fault = PastHorizon
 		}
 	}
 	return events, nil
-}
-
-func (in *intake) pastHorizon(v *Verified) bool {
-	a := in.address
-	return a.profile.TimeKind == EventTime && a.Horizon > 0 && in.delivery.ReceivedAt.Sub(v.At) > a.Horizon
 }
 
 // record keeps the events and returns only when they are durable or the store has said no.

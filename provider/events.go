@@ -104,6 +104,9 @@ func (x *view) name(e *recibo.Event) {
 	var err error
 	switch rule := &x.v.key; rule.kind {
 	case recibo.KeyFingerprint:
+		if x.v.profile.TypesShare { // types may have equal bytes: each content counts once a type
+			e.Key, err = recibo.NewKey(recibo.KeyFingerprint, e.Content.String(), e.Type)
+		}
 	case recibo.KeyID:
 		e.ID = x.text(rule.from[0])
 		if e.ID == "" && rule.orElse {
