@@ -56,7 +56,6 @@ var layout = map[string][]string{
 	"difftest":          {anything},
 	"bench":             {anything},
 	"examples/shop":     {".", "provider", "sqlite"}, // a library user's whole program
-	"examples/shop":     {".", "provider", "sqlite", "postgres"}, // as a user's program: nothing internal
 }
 
 // vague are names that say nothing about what a package holds.
