@@ -54,10 +54,11 @@ func (t *taking) claimObjects(ctx context.Context, tx Tx, found []candidate) (fr
 	return free, putOff(ctx, tx, waits)
 }
 
-// onePerObject sorts candidates by object, the order in which all transactions lock them, and keeps the oldest of each.
+// onePerObject sorts candidates by object, the order in which all transactions lock them, and keeps the first found of
+// each, which has been due longest.
 func onePerObject(claims []candidate) (first, others []candidate) {
-	slices.SortFunc(claims, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.tenant, b.tenant), bytes.Compare(a.object[:], b.object[:]), bytes.Compare(a.id[:], b.id[:]))
+	slices.SortStableFunc(claims, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.tenant, b.tenant), bytes.Compare(a.object[:], b.object[:]))
 	})
 	for i, c := range claims {
 		if i > 0 && c.tenant == claims[i-1].tenant && *c.object == *claims[i-1].object {

@@ -79,7 +79,7 @@ WHERE tenant_id = $1 AND id = (
 	SELECT id
 	FROM webhook_receipts
 	WHERE tenant_id = $1 AND object_key = $2 AND blocked = 1
-	ORDER BY id
+	ORDER BY received_at
 	LIMIT 1
 	FOR UPDATE SKIP LOCKED)
 RETURNING 1`

@@ -48,7 +48,7 @@ CREATE UNIQUE INDEX webhook_receipts_token ON webhook_receipts (token) WHERE tok
 -- Two indexes, so that a search for work never wades through the leases that are held.
 CREATE INDEX webhook_receipts_waiting ON webhook_receipts (tenant_id, due_at) WHERE status = 'received';
 CREATE INDEX webhook_receipts_leased ON webhook_receipts (tenant_id, due_at) WHERE status = 'processing';
-CREATE INDEX webhook_receipts_blocked ON webhook_receipts (tenant_id, object_key, id) WHERE blocked = 1;
+CREATE INDEX webhook_receipts_blocked ON webhook_receipts (tenant_id, object_key, received_at) WHERE blocked = 1;
 
 -- Bodies lie apart: they are large and are erased early.
 CREATE TABLE webhook_bodies (
