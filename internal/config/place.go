@@ -15,13 +15,14 @@ import (
 // A misplacedError is an error about a node of the file.
 type misplacedError struct {
 	error
-	at *token.Position
+	at     *token.Position
+	secret bool // the line may hold one, so it is not shown
 }
 
 func (e misplacedError) Unwrap() error { return e.error }
 
 func misplaced(node ast.Node, err error) error {
-	return misplacedError{err, node.GetToken().Position}
+	return misplacedError{error: err, at: node.GetToken().Position}
 }
 
 // A document is the file's text, for errors that show the line.
@@ -56,7 +57,7 @@ func (d *document) at(path string, err error) error {
 			continue
 		}
 		if node, findErr := p.FilterNode(d.root); findErr == nil && node != nil {
-			return d.show(node.GetToken().Position, err.Error())
+			return d.show(firstToken(node).Position, err.Error())
 		}
 	}
 	return fmt.Errorf("%s: %w", d.name, err)
@@ -66,6 +67,9 @@ func (d *document) at(path string, err error) error {
 func (d *document) place(err error) error {
 	var known misplacedError
 	if errors.As(err, &known) {
+		if known.secret {
+			return fmt.Errorf("%s:%d:%d: %w", d.name, known.at.Line, known.at.Column, known.error)
+		}
 		return d.show(known.at, known.Error())
 	}
 	var y yaml.Error
@@ -82,6 +86,19 @@ func (d *document) show(at *token.Position, what string) error {
 	}
 	return fmt.Errorf("%s:%d:%d: %s\n%4d | %s\n       %s^", d.name, at.Line, at.Column, what, at.Line, line,
 		strings.Repeat(" ", max(at.Column-1, 0)))
+}
+
+// firstToken is where a node begins: of a mapping its first key, not the colon behind it.
+func firstToken(node ast.Node) *token.Token {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		if len(n.Values) > 0 {
+			return n.Values[0].Key.GetToken()
+		}
+	case *ast.MappingValueNode:
+		return n.Key.GetToken()
+	}
+	return node.GetToken()
 }
 
 // withoutPath keeps what is wrong with a file; its name is said already.

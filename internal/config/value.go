@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -80,7 +81,7 @@ func (r *Ref) UnmarshalYAML(node ast.Node) error {
 			return nil
 		}
 	}
-	return misplaced(node, fmt.Errorf("a secret is given by reference: write env:NAME or file:/path"))
+	return misplacedError{errors.New("a secret is given by reference: write env:NAME or file:/path"), node.GetToken().Position, true}
 }
 
 const literal = "insecure-literal:"
