@@ -267,6 +267,9 @@ func (c *compiler) cuts() {
 			part.cut = true
 			continue
 		}
+		if text == "time" && !r.scheme.covers(&p) {
+			continue // said of the time itself
+		}
 		if !p.inBody() || r.jsonIn != "" || r.items != nil {
 			c.fail("cut", "%s is no signed part and no member of the body", &p)
 			continue
