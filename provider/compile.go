@@ -76,6 +76,9 @@ func (c *compiler) signature(f *signatureFile) {
 	for _, name := range slices.Sorted(maps.Keys(f.Pin)) {
 		s.pins = append(s.pins, pin{http.CanonicalHeaderKey(name), f.Pin[name]})
 	}
+	if s.layout != "adyen" && slices.Contains(s.from.path, anyItem) {
+		c.fail("signature.from", "%s is within a list: no template can sign each item", &s.from)
+	}
 	c.template(f)
 	c.read("signature.from", &s.from, &c.rules.before)
 	c.rules.scheme = factory.make(c.rules)
@@ -95,6 +98,9 @@ func (c *compiler) template(f *signatureFile) {
 		c.fail("signature.signed", "%v", err)
 	}
 	for i := range t {
+		if slices.Contains(t[i].place.path, anyItem) {
+			c.fail("signature.signed", "%s is within a list: no template can sign each item", &t[i].place)
+		}
 		if t[i].kind == placePart {
 			c.read("signature.signed", &t[i].place, &c.rules.before)
 		}

@@ -53,6 +53,7 @@ func TestAMalformedFileSaysWhereAndWhat(t *testing.T) {
 		"unsigned version":        {"type: json:event", "version: header:X-V", `acme.yaml:14:10: version: the signature does not cover header:X-V`},
 		"unknown kind":            {"kind: id", "kind: ids", `unknown kind "ids"; did you mean "id"?`},
 		"id without a place":      {`, from: ["json:event_id"]`, "", `acme.yaml:12:7: key.from: an id has one place`},
+		"signature in a list":     {"from: header:X-Wh-Signature", "from: json:a[].s", `signature.from: json:a[].s is within a list`},
 		"send time kept":          {"cut: [time]\n", "", `cut: the send time is renewed per try: cut it`},
 		"cut of nothing":          {"cut: [time]", `cut: ["header:X-Z"]`, `cut: header:X-Z is no signed part and no member of the body`},
 		"unknown unit":            {"unit: s,", "unit: minutes,", `time.unit: unknown "minutes": write one of [s ms rfc3339 auto]`},

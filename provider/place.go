@@ -36,6 +36,9 @@ func (p *place) String() string {
 	if p.kind == inSignature {
 		return "signature"
 	}
+	if len(p.names) > 1 {
+		return "header:" + strings.Join(p.names, "|header:")
+	}
 	return string(p.kind) + ":" + p.name
 }
 
@@ -184,8 +187,6 @@ func (s *fieldSet) add(p *place) error {
 	}
 	return nil
 }
-
-func (s *fieldSet) empty() bool { return len(s.paths) == 0 && len(s.names) == 0 }
 
 func (s *fieldSet) clone() fieldSet {
 	return fieldSet{slices.Clone(s.paths), slices.Clone(s.names)}

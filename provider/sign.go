@@ -68,6 +68,11 @@ func (p *Provider) Sign(req *SignRequest) (*Signed, error) {
 	if err != nil {
 		return nil, err
 	}
+	for name, declared := range p.file.Params {
+		if declared.Required && req.Params[name] == "" && name != paramURL { // the URL says that one
+			return nil, fmt.Errorf("sign for %s: the parameter %s is missing: %s", p.Name(), name, declared.About)
+		}
+	}
 	s := &sealing{
 		rules: r, params: req.Params, configured: req.URL, url: req.URL, header: req.Header.Clone(), body: req.Body,
 		contentType: req.ContentType, id: orDefault(req.ID, newUUID()), kind: orDefault(req.Type, r.sample.Type), now: req.Now,

@@ -128,14 +128,12 @@ func clone(d *recibo.Delivery) *recibo.Delivery {
 	return &c
 }
 
-// header is the name of the header in a place such as "header:X-Id", with svix's "*" spelled out; empty for other places.
+// header is the name of the header in a place such as "header:X-Id"; empty for other places.
 func header(at string) string {
 	name, ok := strings.CutPrefix(at, "header:")
 	if !ok {
 		return ""
 	}
-	if rest, starred := strings.CutPrefix(name, "*"); starred {
-		name = "svix-" + rest
-	}
+	name, _, _ = strings.Cut(name, "|") // the first of those that the sender may use
 	return http.CanonicalHeaderKey(name)
 }
