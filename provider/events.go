@@ -85,7 +85,8 @@ func (x *view) event(content recibo.Fingerprint, at span) recibo.Event {
 	e.Version = x.text(x.v.version)
 	e.Object = x.object()
 	if len(x.v.occurred) > 0 {
-		e.OccurredAt = occurred(x.text(x.v.occurred), x.v.occurUnit)
+		quiet := *x // it decides nothing, so what cannot be read is no fault
+		e.OccurredAt = occurred(quiet.text(x.v.occurred), x.v.occurUnit)
 	}
 	if !x.v.idRenewed {
 		e.ID = x.text(x.v.id)
