@@ -157,7 +157,7 @@ func (r *rules) protection() []string {
 	case recibo.KeyComposite:
 		said = append(said, "Signed fields name the event together.")
 	}
-	if !r.profile.TypeSigned {
+	if r.key.kind == recibo.KeyFingerprint && !r.profile.TypeSigned {
 		said = append(said, "The type is not signed: known content under another type is held for review.")
 	}
 	if r.key.kind == recibo.KeyFingerprint && len(r.id) > 0 {
