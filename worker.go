@@ -118,7 +118,7 @@ func (s *shift) work(ctx context.Context) bool {
 		return false
 	}
 	for _, l := range leased.Leases {
-		s.start(l)
+		s.start(ctx, l)
 	}
 	if leased.Lost {
 		s.workAlone(ctx)
@@ -135,24 +135,33 @@ func (s *shift) workAlone(ctx context.Context) {
 		if err != nil || len(leased.Leases) == 0 {
 			return
 		}
-		s.start(leased.Leases[0])
+		s.start(ctx, leased.Leases[0])
 		s.running.Wait()
 	}
 }
 
+// lease asks the store whether or not ctx ends meanwhile: a lease that was taken and not heard of would be lost.
 func (s *shift) lease(ctx context.Context, q LeaseQuery) (*Leased, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.opts.LeaseFor)
+	defer cancel()
 	leased, err := s.store.Lease(ctx, q)
-	if err != nil && ctx.Err() == nil {
+	if err != nil {
 		s.opts.Logger.Error("lease", "error", err)
 	}
 	return leased, err
 }
 
-func (s *shift) start(l Lease) {
+// start runs an attempt, or gives its lease back if the stop came first.
+func (s *shift) start(ctx context.Context, l Lease) {
 	s.slots <- struct{}{}
 	s.running.Go(func() {
+		defer func() { <-s.slots }()
+		if ctx.Err() != nil {
+			o := Outcome{Kind: Returned}
+			s.logAttempt(&l, o, s.opts.Now(), s.settle(s.attempts, l.Ref, o))
+			return
+		}
 		s.run(s.attempts, &l)
-		<-s.slots
 	})
 }
 
