@@ -28,6 +28,7 @@ var sessionSettings = map[string]string{
 	// Every hot statement has its index. While a queue is nearly empty the planner would choose to read the whole table,
 	// and keep that plan when it is no longer empty.
 	"enable_seqscan": "off",
+	"jit":            "off", // a seqscan that is off but needed looks dear enough to be compiled, which takes longer than it
 }
 
 // connectWithin bounds a connection attempt unless the URL says so itself.

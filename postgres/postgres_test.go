@@ -22,7 +22,7 @@ func open(t testing.TB, url string, opts *postgres.Options) *postgres.Store {
 
 func TestPostgres(t *testing.T) {
 	server := pgtest.Start(t)
-	storetest.Run(t, func(t *testing.T) recibo.Store { return open(t, server.NewDatabase(t), nil) })
+	storetest.Run(t, func(t *testing.T) recibo.Store { return open(t, server.NewSchema(t), nil) })
 }
 
 func TestPostgresKeepsEverythingWhileItIsClosed(t *testing.T) {
@@ -33,7 +33,7 @@ func TestPostgresKeepsEverythingWhileItIsClosed(t *testing.T) {
 func TestTwoNodesOnOnePostgres(t *testing.T) {
 	server := pgtest.Start(t)
 	storetest.Nodes(t, func(t *testing.T) (one, two recibo.Store) {
-		url := server.NewDatabase(t)
+		url := server.NewSchema(t)
 		return open(t, url, nil), open(t, url, nil)
 	})
 }

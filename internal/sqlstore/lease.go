@@ -43,21 +43,35 @@ func (s *Store) lease(ctx context.Context, q recibo.LeaseQuery) (*recibo.Leased,
 	return leased, err
 }
 
-// takeDue looks for tenants with something due before it asks for a transaction: a poll that finds nothing writes nothing.
+// maxRounds bounds how often one lease looks again, because some tenants had less than their share or what it found waits
+// for its object.
+const maxRounds = 4
+
+// takeDue takes the same share of each tenant whose turn it is, then what is left of whoever has more. It looks for such
+// tenants before it asks for a transaction: a poll that finds nothing writes nothing.
 func (s *Store) takeDue(ctx context.Context, q recibo.LeaseQuery) ([]lease, error) {
 	if q.Max <= 0 {
 		return nil, nil
 	}
 	tenants, err := s.nextTenants(ctx, q)
-	if err != nil || len(tenants) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	o := newOp()
-	o.take = &taking{query: q, tenants: tenants}
-	if err := s.submit(ctx, s.takes, o); err != nil {
-		return nil, err
+	var leases []lease
+	share := q.Max / max(1, len(tenants)) // rounded down, so that the last ones get theirs
+	for round := 0; round < maxRounds && len(tenants) > 0 && len(leases) < q.Max; round++ {
+		o := newOp()
+		o.take = &taking{query: q, tenants: tenants, share: share, most: q.Max - len(leases)}
+		if err := s.submit(ctx, s.takes, o); err != nil {
+			if len(leases) > 0 {
+				break // what the earlier rounds took is the caller's
+			}
+			return nil, err
+		}
+		leases = append(leases, o.take.leases...)
+		tenants, share = o.take.more, q.Max-len(leases)
 	}
-	return o.take.leases, nil
+	return leases, nil
 }
 
 // The event's bytes and the headers are read after the commit: they do not change, and the writer is not kept waiting.

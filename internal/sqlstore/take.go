@@ -6,14 +6,14 @@ import (
 	"github.com/recibohq/recibo"
 )
 
-// maxRounds bounds how often one lease looks again because what it found waits for its object.
-const maxRounds = 4
-
-// A taking is a call of Lease on its way through a commit.
+// A taking is one round of a call of Lease, on its way through a commit.
 type taking struct {
 	query   recibo.LeaseQuery
 	tenants []string
+	share   int // of each tenant
+	most    int // of all of them
 	leases  []lease
+	more    []string // the tenants that had their share and may have more
 }
 
 // A lease is one taken, with where its event's bytes lie in the delivery's body.
@@ -31,30 +31,19 @@ type candidate struct {
 	now    int64 // the store's clock when it was found
 }
 
-// run takes receipts round by round: first the same share for each tenant, then what is left for whoever has more.
+// run takes what is free of what it finds. It locks objects once, in order: a second look in the same transaction would
+// lock them out of order and deadlock with another node.
 func (t *taking) run(ctx context.Context, tx Tx) error {
-	t.leases = nil
-	share := max(1, t.query.Max/len(t.tenants)) // rounded down, so that the last ones get theirs
-	for range maxRounds {
-		found, err := t.pick(ctx, tx, share)
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			return nil
-		}
-		free, err := t.claimObjects(ctx, tx, found)
-		if err != nil {
-			return err
-		}
-		if err := t.take(ctx, tx, free); err != nil {
-			return err
-		}
-		if share = t.query.Max - len(t.leases); share == 0 {
-			return nil
-		}
+	t.leases, t.more = nil, nil
+	found, err := t.pick(ctx, tx)
+	if err != nil {
+		return err
 	}
-	return nil
+	free, err := t.claimObjects(ctx, tx, found)
+	if err != nil {
+		return err
+	}
+	return t.take(ctx, tx, free)
 }
 
 // The picks lock what they find; what another node looks at is passed over.
@@ -76,24 +65,30 @@ LIMIT $2
 FOR UPDATE SKIP LOCKED`
 )
 
-func (t *taking) pick(ctx context.Context, tx Tx, share int) ([]candidate, error) {
+func (t *taking) pick(ctx context.Context, tx Tx) ([]candidate, error) {
 	stmt := pickWaiting
 	if t.query.Lost {
 		stmt = pickLost
 	}
 	calls := make([][]any, len(t.tenants))
 	for i, tenant := range t.tenants {
-		calls[i] = []any{tenant, int64(share)}
+		calls[i] = []any{tenant, int64(t.share)}
 	}
 	var found []candidate
-	err := tx.Query(ctx, stmt, calls, func(_ int, scan Scan) error {
+	of := make([]int, len(t.tenants))
+	err := tx.Query(ctx, stmt, calls, func(call int, scan Scan) error {
 		var c candidate
 		err := scan(&c.id, &c.tenant, &c.object, &c.lease, &c.now)
 		found = append(found, c)
+		of[call]++
 		return err
 	})
-	most := t.query.Max - len(t.leases)
-	return found[:min(most, len(found))], err
+	for i, n := range of {
+		if n == t.share {
+			t.more = append(t.more, t.tenants[i])
+		}
+	}
+	return found[:min(t.most, len(found))], err
 }
 
 const takeReceipt = `
