@@ -260,3 +260,29 @@ func Full(t *testing.T, s recibo.Store, queue int, stop func() (resume func())) 
 	wg.Wait()
 	b.wantReceipts(1 + queue)
 }
+
+// Poisoned holds a store to its promise that a value which only the database refuses fails alone. The database is to
+// refuse the event type "poison".
+func Poisoned(t *testing.T, s recibo.Store) {
+	b := newBed(t, s)
+	var wg sync.WaitGroup
+	for i := range 60 {
+		r := delivery(fmt.Sprint(i))
+		if i%20 == 7 {
+			r.Events = append(r.Events, event(fmt.Sprint(i, "poison"), 1))
+			r.Events[1].Type = "poison"
+		}
+		wg.Go(func() {
+			if _, err := s.Record(ctx, r); (err != nil) != (len(r.Events) == 2) {
+				b.Errorf("Record of delivery %d = %v", i, err)
+			}
+		})
+	}
+	wg.Wait()
+	b.wantReceipts(57)
+}
+
+// RecordOne records one event.
+func RecordOne(t *testing.T, s recibo.Store) {
+	newBed(t, s).record(delivery("a"))
+}
