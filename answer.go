@@ -28,7 +28,8 @@ func (rc *Receiver) answer(w http.ResponseWriter, d *Decision, in *intake) {
 		a = *d.Answer
 		h["X-Content-Type-Options"] = []string{"nosniff"}
 	case retryLater:
-		h["Retry-After"] = []string{strconv.Itoa(5 + rand.IntN(46))} // below 60, and spread: a backlog must not return at once
+		// Below 60 and spread: a backlog must not return at once.
+		h["Retry-After"] = []string{strconv.Itoa(5 + rand.IntN(46))} //nolint:gosec // not a secret
 	case refuse:
 		a = refusal(h, d, status)
 	}

@@ -83,7 +83,11 @@ func NewWorker(store Store, h Handler, opts *WorkerOptions) (*Worker, error) {
 func (w *Worker) Run(ctx context.Context) error {
 	// Attempts outlive ctx: a stop lets them finish.
 	attempts, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	s := &shift{Worker: w, attempts: attempts, slots: make(chan struct{}, w.opts.Concurrency)}
+	s := &shift{
+		Worker:  w,
+		attempt: func(l *Lease) { w.run(attempts, l) },
+		slots:   make(chan struct{}, w.opts.Concurrency),
+	}
 	for ctx.Err() == nil {
 		if !s.work(ctx) {
 			s.idle(ctx)
@@ -102,9 +106,9 @@ var errStopping = errors.New("worker is stopping")
 // A shift is one Run of a worker.
 type shift struct {
 	*Worker
-	attempts context.Context // the parent of every attempt's context
-	slots    chan struct{}   // one element per running attempt
-	running  sync.WaitGroup
+	attempt func(*Lease)  // does one and settles it
+	slots   chan struct{} // one element per running attempt
+	running sync.WaitGroup
 }
 
 // work leases what can start at once and starts it. It says whether there may be more.
@@ -158,10 +162,10 @@ func (s *shift) start(ctx context.Context, l Lease) {
 		defer func() { <-s.slots }()
 		if ctx.Err() != nil {
 			o := Outcome{Kind: Returned}
-			s.logAttempt(&l, o, s.opts.Now(), s.settle(s.attempts, l.Ref, o))
+			s.logAttempt(&l, o, s.opts.Now(), s.settle(ctx, l.Ref, o))
 			return
 		}
-		s.run(s.attempts, &l)
+		s.attempt(&l)
 	})
 }
 

@@ -20,7 +20,7 @@ func (d *Duration) UnmarshalYAML(node ast.Node) error {
 	text := scalar(node)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
-			*d = Duration(time.Duration(n) * 24 * time.Hour) //nolint:gosec // at most 16 bits
+			*d = Duration(time.Duration(n) * 24 * time.Hour)
 			return nil
 		}
 	}
