@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 		if strings.Contains(plan, "Seq Scan on webhook_") || name != "selectSteps" && strings.Contains(plan, "Sort") {
 			t.Errorf("%s:\n%s", name, plan)
 		}
-		if strings.HasPrefix(name, "pick") && !strings.Contains(plan, "due_at <=") {
+		if strings.HasPrefix(name, "pick") && !regexp.MustCompile(`Index Cond: .*due_at <= \$`).MatchString(plan) {
 			t.Errorf("%s does not search by time:\n%s", name, plan)
 		}
 	}
