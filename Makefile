@@ -20,7 +20,7 @@ help: ## list the targets
 setup: ## install what the tests need; quiet when nothing is missing
 	@scripts/setup
 
-demo: ## run a gateway with senders that repeat, forge and crash, and watch it
+demo: ## one payment, sent many ways, is charged once: see it
 	@go run ./cmd/recibo demo
 
 check: ## what must be green before a commit: build, format, vet, lint, layout, unit tests

@@ -71,21 +71,25 @@ func (w *Worker) hold(ctx context.Context, cancel context.CancelCauseFunc, ref L
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		until := time.Now().Add(w.opts.LeaseFor) // by this process's clock: the store's may differ
-		ticker := time.NewTicker(max(w.opts.LeaseFor/3, time.Millisecond))
+		extended := w.opts.Now() // by this process's clock: the store's may differ
+		ticker := time.NewTicker(max(min(w.opts.LeaseFor/3, w.opts.Poll), time.Millisecond))
 		defer ticker.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case tick := <-ticker.C:
-				_, err := w.store.Extend(ctx, ref, w.opts.LeaseFor)
-				switch {
-				case err == nil:
-					until = tick.Add(w.opts.LeaseFor)
-				case errors.Is(err, ErrLeaseLost), time.Now().After(until):
-					cancel(ErrLeaseLost)
-				}
+			case <-ticker.C:
+			}
+			now := w.opts.Now()
+			if now.Sub(extended) < w.opts.LeaseFor/3 {
+				continue
+			}
+			_, err := w.store.Extend(ctx, ref, w.opts.LeaseFor)
+			switch {
+			case err == nil:
+				extended = now
+			case errors.Is(err, ErrLeaseLost), now.Sub(extended) > w.opts.LeaseFor:
+				cancel(ErrLeaseLost)
 			}
 		}
 	}()
@@ -107,7 +111,7 @@ func (w *Worker) handle(ctx context.Context, a *Attempt) (err error) {
 func (w *Worker) settle(ctx context.Context, ref LeaseRef, o Outcome) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.opts.LeaseFor)
 	defer cancel()
-	for wait := 10 * time.Millisecond; ; wait = min(2*wait, poll) {
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		err := w.store.Settle(ctx, ref, o)
 		if err == nil || errors.Is(err, ErrLeaseLost) || errors.Is(err, ErrStoreClosed) {
 			return err

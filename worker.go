@@ -31,6 +31,9 @@ type WorkerOptions struct {
 	Concurrency int
 	// Retry are the waits after a failed attempt; there is one attempt more than waits. Default: [DefaultRetry].
 	Retry []time.Duration
+	// Poll is how long the worker waits at the most before it looks again: another process may have made work, and its clock
+	// may have jumped. Default: one second.
+	Poll time.Duration
 	// StopWithin is how long running attempts may take once Run is told to stop; then their context is cancelled and their
 	// leases are given back, uncounted. Default: 20 seconds.
 	StopWithin time.Duration
@@ -52,12 +55,10 @@ func (o *WorkerOptions) withDefaults() WorkerOptions {
 	}
 	w.LeaseFor = orDefault(w.LeaseFor, time.Minute)
 	w.Concurrency = orDefault(w.Concurrency, 16)
+	w.Poll = orDefault(w.Poll, time.Second)
 	w.StopWithin = orDefault(w.StopWithin, 20*time.Second)
 	return w
 }
-
-// poll is how long a worker waits at the most before it looks again: another process may have made work.
-const poll = time.Second
 
 // A Worker leases receipts that are due and runs a Handler for each.
 type Worker struct {
@@ -171,7 +172,7 @@ func (s *shift) start(ctx context.Context, l Lease) {
 
 // idle waits until there may be work: something became due here, a slot came free, or a poll's time has passed.
 func (s *shift) idle(ctx context.Context) {
-	timer := time.NewTimer(poll)
+	timer := time.NewTimer(s.opts.Poll)
 	defer timer.Stop()
 	var wake <-chan struct{}
 	if waker, ok := s.store.(Waker); ok && len(s.slots) < cap(s.slots) {

@@ -14,11 +14,8 @@ import (
 
 func main() {
 	store := must(sqlite.Open("receipts.db", nil))
-	sources := must(recibo.NewDirectory(recibo.Source{
-		Name:     "stripe",
-		Provider: provider.MustLookup("stripe"),
-		Secrets:  []recibo.Secret{recibo.NewSecret(os.Getenv("STRIPE_WEBHOOK_SECRET"))},
-	}))
+	sources := must(recibo.NewDirectory(recibo.Source{Name: "stripe", Provider: provider.MustLookup("stripe"),
+		Secrets: []recibo.Secret{recibo.NewSecret(os.Getenv("STRIPE_WEBHOOK_SECRET"))}}))
 	receiver := must(recibo.NewReceiver(store, sources, nil))
 	worker := must(recibo.NewWorker(store, recibo.HandlerFunc(fulfil), nil))
 	go func() { log.Fatal(worker.Run(context.Background())) }()
