@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -47,65 +46,6 @@ func (c *compiler) compile() (*rules, error) {
 	}
 	c.covered()
 	return c.rules, errors.Join(c.errs...)
-}
-
-func (c *compiler) signature(f *signatureFile) {
-	s := &c.rules.sign
-	factory, ok := schemes[f.Scheme]
-	if !ok {
-		c.fail("signature.scheme", "unknown scheme %q%s", f.Scheme, suggestion(f.Scheme, slices.Sorted(maps.Keys(schemes))))
-		return
-	}
-	s.layout, s.algorithm, s.prefixes = f.Scheme, factory.algorithm, f.Prefixes
-	s.hash = orDefault(f.Hash, "sha256")
-	if hashes[s.hash] == nil {
-		c.fail("signature.hash", "unknown hash %q: write sha1, sha256 or sha512", f.Hash)
-	}
-	s.encoding = oneOf(c, "signature.encoding", f.Encoding, s.usualEncoding(), signatureEncodings)
-	s.secret = oneOf(c, "signature.secret", f.Secret, encUTF8, secretEncodings)
-	s.publicKey = oneOf(c, "signature.public_key", f.PublicKey, formPEM, keyForms)
-	var err error
-	if f.From != "" || s.layout != "adyen" {
-		if s.from, err = parsePlace(f.From, f.Prefixes); err != nil {
-			c.fail("signature.from", "%v", err)
-		}
-	}
-	if s.format, err = parseFormat(orDefault(f.Format, slotSignature), f.Separator); err != nil {
-		c.fail("signature.format", "%v", err)
-	}
-	for _, name := range slices.Sorted(maps.Keys(f.Pin)) {
-		s.pins = append(s.pins, pin{http.CanonicalHeaderKey(name), f.Pin[name]})
-	}
-	if s.layout != "adyen" && slices.Contains(s.from.path, anyItem) {
-		c.fail("signature.from", "%s is within a list: no template can sign each item", &s.from)
-	}
-	c.template(f)
-	c.read("signature.from", &s.from, &c.rules.before)
-	c.rules.scheme = factory.make(c.rules)
-}
-
-func (c *compiler) template(f *signatureFile) {
-	written := schemes[f.Scheme].algorithm == f.Scheme && f.Scheme != algToken
-	if f.Signed == "" && !written {
-		return
-	}
-	if !written {
-		c.fail("signature.signed", "the scheme %s does not take a template: leave it out", f.Scheme)
-		return
-	}
-	t, err := parseTemplate(f.Signed, f.Prefixes)
-	if err != nil {
-		c.fail("signature.signed", "%v", err)
-	}
-	for i := range t {
-		if slices.Contains(t[i].place.path, anyItem) {
-			c.fail("signature.signed", "%s is within a list: no template can sign each item", &t[i].place)
-		}
-		if t[i].kind == placePart {
-			c.read("signature.signed", &t[i].place, &c.rules.before)
-		}
-	}
-	c.rules.sign.template = t
 }
 
 // timing reads where the time is, and lets the template know which of its parts is one.

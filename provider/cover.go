@@ -100,8 +100,8 @@ func (c *compiler) covered() {
 	r := c.rules
 	whole := r.scheme.wholeBody()
 	switch k := r.key.kind; {
-	case r.sign.algorithm == algToken && k != recibo.KeyCredential:
-		c.fail("key.kind", "this sender signs nothing, it shows a secret: the kind is credential")
+	case (r.sign.shown() || r.sign.algorithm == algNone) && k != recibo.KeyCredential:
+		c.fail("key.kind", "this sender signs nothing: the kind is credential")
 	case (k == recibo.KeyID || k == recibo.KeyFingerprint) && !whole:
 		c.fail("key.kind", "the signature does not cover the body, so whoever holds one request can change it: "+
 			"the kind is token, composite or credential")

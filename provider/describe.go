@@ -17,7 +17,7 @@ const (
 	Window Grade = "window" // equal contents are honest: a copy can run again within the tolerance
 	Memory Grade = "memory" // no send time is signed: only the kept receipt stops a copy
 	Weak   Grade = "weak"   // the signature does not bind the body
-	None   Grade = "none"   // the request holds the secret itself
+	None   Grade = "none"   // the request holds the secret itself, or nothing is checked
 )
 
 // A Description is what people are told of a sender. What is signed is derived from the scheme.
@@ -44,6 +44,7 @@ type Variant struct {
 	Scheme      string   // "hmac-sha256"
 	KeyForm     string   // what the source needs: the form of the secret or of the public key
 	Symmetric   bool     // verifies with a secret, not a public key
+	Unchecked   bool     // verifies with neither: anybody who knows the address can send
 	Signature   string   // where the signature stands
 	Signed      []string // what it covers
 	Unsigned    []string // which facts it does not cover
@@ -71,8 +72,9 @@ func (p *Provider) Describe() *Description {
 		Name: p.Name(), Title: p.Title(), Category: f.Category, Confidence: f.Confidence,
 		Docs: slices.Clone(f.Docs), Setup: f.Setup, Notes: slices.Clone(f.Notes),
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.Params)) {
-		d.Params = append(d.Params, Param{name, f.Params[name].About, f.Params[name].Required})
+	params := p.params()
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		d.Params = append(d.Params, Param{name, params[name].About, params[name].Required})
 	}
 	d.Variants = append(d.Variants, p.describe(p.main))
 	for _, name := range slices.Sorted(maps.Keys(p.variants)) {
@@ -87,12 +89,15 @@ func (p *Provider) describe(name string) Variant {
 	r := p.variants[name]
 	v := Variant{
 		Name: name, About: r.about, Main: name == p.main, Scheme: r.sign.schemeText(), Symmetric: r.sign.symmetric(),
-		KeyForm: string(r.sign.secret), Signature: r.sign.from.String(), Signed: r.scheme.parts(), Unsigned: r.unsigned(),
+		Unchecked: r.sign.algorithm == algNone, KeyForm: string(r.sign.secret), Signature: r.sign.from.String(), Signed: r.scheme.parts(), Unsigned: r.unsigned(),
 		Key: r.key.kind, Time: r.time.kind, Tolerance: r.profile.Tolerance, Horizon: r.profile.Horizon,
 		Grade: r.grade(), Protection: r.protection(), Retries: r.retryAbout,
 		Batch: r.items != nil, Handshake: len(r.handshakes) > 0, Acknowledge: r.profile.Acknowledge,
 	}
-	if !v.Symmetric {
+	switch {
+	case v.Unchecked:
+		v.KeyForm, v.Signature = "", ""
+	case !v.Symmetric:
 		v.KeyForm = string(r.sign.publicKey)
 	}
 	for _, c := range r.key.from {
@@ -105,8 +110,8 @@ func (p *Provider) describe(name string) Variant {
 }
 
 func (s *signing) schemeText() string {
-	if s.algorithm == algHMAC {
-		return algHMAC + "-" + s.hash
+	if s.algorithm == algHMAC || s.algorithm == algKeyed {
+		return s.algorithm + "-" + s.hash
 	}
 	return s.algorithm
 }
@@ -129,7 +134,7 @@ func (r *rules) unsigned() []string {
 
 func (r *rules) grade() Grade {
 	switch {
-	case r.sign.algorithm == algToken:
+	case r.sign.shown() || r.sign.algorithm == algNone:
 		return None
 	case r.key.kind == recibo.KeyToken || r.key.kind == recibo.KeyCredential:
 		return Weak
@@ -145,6 +150,9 @@ func (r *rules) grade() Grade {
 // protection says in sentences what the grade means for this sender.
 func (r *rules) protection() []string {
 	said := []string{gradeText[r.grade()]}
+	if r.sign.algorithm == algNone {
+		said = slices.Clone(uncheckedText)
+	}
 	switch r.key.kind {
 	case recibo.KeyFingerprint:
 		said = append(said, "Nothing signed names the event, so its signed bytes do: the same bytes again are the same event.")
@@ -164,6 +172,12 @@ func (r *rules) protection() []string {
 		said = append(said, "The id "+r.id.String()+" is not signed: it is shown, and neither admits nor suppresses an event.")
 	}
 	return said
+}
+
+var uncheckedText = []string{
+	"Nothing is checked: whoever knows the address can send any event.",
+	"What helps: an address that cannot be guessed, a proxy that lets in the sender's addresses or client certificate only, and " +
+		"to fetch what an event speaks of from the sender before acting.",
 }
 
 var gradeText = map[Grade]string{

@@ -29,6 +29,9 @@ func (p *Provider) NewKeys(variant string) (*Keys, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.sign.algorithm == algNone {
+		return &Keys{}, nil
+	}
 	if r.sign.symmetric() {
 		return &Keys{Secret: r.sign.newSecret()}, nil
 	}
@@ -53,7 +56,11 @@ func (s *signing) newSecret() recibo.Secret {
 	if s.secret == encUTF8 {
 		raw = []byte(hex.EncodeToString(raw))
 	}
-	return recibo.NewSecret(string(s.secret.prefix()) + s.secret.encode(raw))
+	text := string(s.secret.prefix()) + s.secret.encode(raw)
+	if s.algorithm == algBasic {
+		text = "recibo:" + text
+	}
+	return recibo.NewSecret(text)
 }
 
 func newPrivateKey(algorithm string) (crypto.Signer, error) {

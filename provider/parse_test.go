@@ -39,7 +39,7 @@ func TestAMalformedFileSaysWhereAndWhat(t *testing.T) {
 		"field twice":             {"title: Warehouse", "title: A\ntitle: B", `acme.yaml:3:1: `},
 		"no YAML":                 {"title: Warehouse", "title: [", `acme.yaml:`},
 		"unknown scheme":          {"scheme: hmac", "scheme: hamc", `acme.yaml:4:11: signature.scheme: unknown scheme "hamc"; did you mean "hmac"?`},
-		"unknown hash":            {"hash: sha256", "hash: md5", `acme.yaml:5:9: signature.hash: unknown hash "md5"`},
+		"unknown hash":            {"hash: sha256", "hash: md4", `acme.yaml:5:9: signature.hash: unknown hash "md4"`},
 		"unknown encoding":        {"encoding: hex", "encoding: hexx", `acme.yaml:8:13: signature.encoding: unknown "hexx": write one of [hex base64 base64url utf8]`},
 		"no place":                {"from: header:X-Wh-Signature", "from: X-Wh-Signature", `acme.yaml:6:9: signature.from: "X-Wh-Signature" is no place`},
 		"no slot":                 {`"sha256={sig}"`, `"sha256="`, `acme.yaml:7:11: signature.format: "sha256=" does not end in {sig} or {time}`},
@@ -82,7 +82,7 @@ func TestAMalformedFileSaysWhereAndWhat(t *testing.T) {
 }
 
 func TestASenderWithinAnotherFileKeepsItsLines(t *testing.T) {
-	text := "sources:\n  - name: warehouse\n    custom:\n" + regexp.MustCompile(`(?m)^`).ReplaceAllString(strings.Replace(warehouse, "sha256", "md5", 1), "      ")
+	text := "sources:\n  - name: warehouse\n    custom:\n" + regexp.MustCompile(`(?m)^`).ReplaceAllString(strings.Replace(warehouse, "sha256", "md4", 1), "      ")
 	file, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestASenderWithinAnotherFileKeepsItsLines(t *testing.T) {
 		}
 	}), file.Docs[0].Body)
 	_, err = provider.ParseNode("recibo.yaml", custom)
-	const want = `recibo.yaml:8:15: signature.hash: unknown hash "md5"`
+	const want = `recibo.yaml:8:15: signature.hash: unknown hash "md4"`
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("ParseNode returned %v, want %s", err, want)
 	}

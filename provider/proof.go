@@ -2,6 +2,7 @@ package provider
 
 import (
 	"crypto/hmac"
+	"crypto/md5"  //nolint:gosec // what Patreon signs with; HMAC-MD5 is not broken
 	"crypto/sha1" //nolint:gosec // what Twilio and older senders sign with; HMAC-SHA-1 is not broken
 	"crypto/sha256"
 	"crypto/sha512"
@@ -10,6 +11,8 @@ import (
 	"hash"
 	"strings"
 	"sync"
+
+	"golang.org/x/crypto/sha3"
 
 	"github.com/recibohq/recibo"
 )
@@ -28,7 +31,13 @@ type prover interface {
 	size() int
 }
 
-var hashes = map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}
+// hashKeccak is Keccak-256 as Ethereum has it, with other padding than SHA3-256.
+const hashKeccak = "keccak256"
+
+var hashes = map[string]func() hash.Hash{
+	"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
+	hashKeccak: sha3.NewLegacyKeccak256,
+}
 
 // secretID digests a key block, padded as HMAC pads it, so that the key k and the key k with zeros behind it are one.
 func secretID(key []byte, newHash func() hash.Hash) (id recibo.SecretID) {
@@ -53,6 +62,7 @@ type macs struct {
 // A macKey keeps HMAC states to use again: making one costs more than hashing a short body.
 type macKey struct {
 	id     recibo.SecretID
+	secret []byte
 	states sync.Pool
 }
 
@@ -64,7 +74,7 @@ type macState struct {
 func newMACs(secrets [][]byte, newHash func() hash.Hash) *macs {
 	m := &macs{length: newHash().Size()}
 	for _, secret := range secrets {
-		key := &macKey{id: secretID(secret, newHash)}
+		key := &macKey{id: secretID(secret, newHash), secret: secret}
 		key.states.New = func() any { return &macState{hash: hmac.New(newHash, secret)} }
 		m.keys = append(m.keys, key)
 	}
@@ -77,7 +87,7 @@ func (m *macs) size() int { return m.length }
 func (m *macs) prove(pieces []piece, signatures [][]byte) (id recibo.SecretID, ok bool) {
 	for _, key := range m.keys {
 		state := key.states.Get().(*macState)
-		sum := state.mac(pieces)
+		sum := state.mac(pieces, key.secret)
 		for _, signature := range signatures {
 			if hmac.Equal(sum, signature) && !ok {
 				id, ok = key.id, true
@@ -88,10 +98,15 @@ func (m *macs) prove(pieces []piece, signatures [][]byte) (id recibo.SecretID, o
 	return id, ok
 }
 
-func (s *macState) mac(pieces []piece) []byte {
+// mac hashes pieces, with the secret itself where the template has it.
+func (s *macState) mac(pieces []piece, secret []byte) []byte {
 	s.hash.Reset()
 	for i := range pieces {
-		s.hash.Write(pieces[i].bytes)
+		if from := pieces[i].from; from != nil && from.kind == secretPart {
+			s.hash.Write(secret)
+		} else {
+			s.hash.Write(pieces[i].bytes)
+		}
 	}
 	return s.hash.Sum(s.sum[:0])
 }
@@ -102,7 +117,7 @@ func (m *macs) sum(id recibo.SecretID, text string) []byte {
 		if key.id == id {
 			state := key.states.Get().(*macState)
 			defer key.states.Put(state)
-			return append([]byte(nil), state.mac([]piece{{bytes: []byte(text)}})...)
+			return append([]byte(nil), state.mac([]piece{{bytes: []byte(text)}}, nil)...)
 		}
 	}
 	return nil

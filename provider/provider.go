@@ -135,7 +135,7 @@ func (p *Provider) Bind(s *recibo.Source) (recibo.Verifier, error) {
 }
 
 func (p *Provider) checkSource(r *rules, s *recibo.Source) error {
-	declared := slices.Sorted(maps.Keys(p.file.Params))
+	declared := slices.Sorted(maps.Keys(p.params()))
 	for _, name := range slices.Sorted(maps.Keys(s.Params)) {
 		if !slices.Contains(declared, name) {
 			return fmt.Errorf("provider %s has no parameter %q%s", p.Name(), name, suggestion(name, declared))
@@ -145,6 +145,9 @@ func (p *Provider) checkSource(r *rules, s *recibo.Source) error {
 		if p.file.Params[name].Required && s.Params[name] == "" {
 			return fmt.Errorf("provider %s needs the parameter %s: %s", p.Name(), name, p.file.Params[name].About)
 		}
+	}
+	if r.sign.algorithm == algNone {
+		return p.checkOpen(s)
 	}
 	switch {
 	case r.sign.symmetric() && len(s.Secrets) == 0:
@@ -161,6 +164,9 @@ func (p *Provider) checkSource(r *rules, s *recibo.Source) error {
 
 // keys makes the prover, and identifies the secrets of a symmetric sender.
 func (s *signing) keys(src *recibo.Source) (prover, []recibo.SecretID, error) {
+	if s.algorithm == algNone {
+		return nil, nil, nil
+	}
 	if !s.symmetric() {
 		k, err := newPublicKeys(s.algorithm, s.publicKey, src.PublicKeys)
 		return k, nil, err
@@ -169,9 +175,13 @@ func (s *signing) keys(src *recibo.Source) (prover, []recibo.SecretID, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.algorithm == algToken {
+	switch s.algorithm {
+	case algToken, algBasic:
 		c := newCredentials(secrets)
-		return c, c.ids, nil
+		return c, c.ids, s.checkUser(secrets, src)
+	case algKeyed:
+		h := newKeyedHashes(secrets, hashes[s.hash])
+		return h, h.ids, nil
 	}
 	m := newMACs(secrets, hashes[s.hash])
 	ids := make([]recibo.SecretID, len(m.keys))

@@ -78,14 +78,24 @@ type objectRule struct {
 	id   choice
 }
 
-func (s *signing) symmetric() bool { return s.algorithm == algHMAC || s.algorithm == algToken }
+// symmetric says that a source needs a secret. Without one, and without a public key, is only [algNone].
+func (s *signing) symmetric() bool {
+	return s.algorithm == algHMAC || s.algorithm == algKeyed || s.shown()
+}
+
+// shown says that the sender signs nothing: it shows the secret itself.
+func (s *signing) shown() bool { return s.algorithm == algToken || s.algorithm == algBasic }
 
 // usualEncoding is how signatures are written unless the file says otherwise.
 func (s *signing) usualEncoding() encoding {
-	if s.algorithm == algToken {
+	switch s.algorithm {
+	case algToken:
 		return encUTF8
+	case algBasic:
+		return encBase64
+	default:
+		return encHex
 	}
-	return encHex
 }
 
 // The algorithms, and the schemes that are data alone.
@@ -95,6 +105,9 @@ const (
 	algECDSA   = "ecdsa-p256"
 	algRSA     = "rsa-pkcs1v15"
 	algToken   = "token"
+	algBasic   = "basic"
+	algKeyed   = "keyed-hash" // a plain hash over the secret and what is signed
+	algNone    = "none"       // nothing is checked
 )
 
 // A scheme says what a sender signs and where the signature stands. What it covers follows from the code, so that no file
@@ -125,6 +138,9 @@ var schemes = map[string]schemeFactory{
 	algECDSA:       {newTemplateScheme, algECDSA},
 	algRSA:         {newTemplateScheme, algRSA},
 	algToken:       {newTemplateScheme, algToken},
+	algBasic:       {newTemplateScheme, algBasic},
+	algKeyed:       {newKeyedScheme, algKeyed},
+	algNone:        {newUnchecked, algNone},
 	"adyen":        {newAdyen, algHMAC},
 	"mercado-pago": {newMercadoPago, algHMAC},
 	"twilio":       {newTwilio, algHMAC},

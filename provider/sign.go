@@ -133,7 +133,7 @@ func (t *templateScheme) seal(s *sealing) error {
 		if err != nil {
 			return err
 		}
-		pieces[i].bytes = text
+		pieces[i] = piece{bytes: text, from: &s.rules.sign.template[i]}
 	}
 	signature, err := s.sign(pieces)
 	if err != nil {
@@ -189,6 +189,8 @@ func (s *sealing) part(part *templatePart) ([]byte, error) {
 		return []byte(cmp.Or(s.params[paramURL], s.configured)), nil
 	case methodPart:
 		return []byte(http.MethodPost), nil
+	case secretPart:
+		return nil, nil
 	}
 	switch p := &part.place; p.kind {
 	case inSignature:
@@ -252,6 +254,9 @@ func (s *sealing) addQuery(pair string) {
 
 // signer makes the function that signs with the request's key.
 func (s *signing) signer(req *SignRequest) (func([]piece) (string, error), error) {
+	if s.algorithm == algNone {
+		return nil, nil //nolint:nilnil // nothing is signed, so nobody calls it
+	}
 	if !s.symmetric() {
 		return s.privateSigner(req.PrivateKey)
 	}
@@ -263,11 +268,15 @@ func (s *signing) signer(req *SignRequest) (func([]piece) (string, error), error
 		return nil, errors.New("there is no secret")
 	}
 	return func(pieces []piece) (string, error) {
-		if s.algorithm == algToken {
+		switch s.algorithm {
+		case algToken, algBasic:
 			return s.encoding.encode(key), nil
+		case algKeyed:
+			sum := &macState{hash: hashes[s.hash]()}
+			return s.encoding.encode(sum.mac(pieces, key)), nil
 		}
 		mac := &macState{hash: hmac.New(hashes[s.hash], key)}
-		return s.encoding.encode(mac.mac(pieces)), nil
+		return s.encoding.encode(mac.mac(pieces, key)), nil
 	}, nil
 }
 

@@ -16,6 +16,7 @@ const (
 	crcPart // CRC-32 of the body in decimal: it binds the body to nothing
 	urlPart // the configured one, query and all
 	methodPart
+	secretPart // the source's secret itself
 )
 
 // A templatePart is a literal or a slot of what is signed.
@@ -31,7 +32,7 @@ type templatePart struct {
 // A template is what a sender signs, in order: "{time}.{body}".
 type template []templatePart
 
-var partWords = map[string]partKind{"body": bodyPart, "crc32": crcPart, "url": urlPart, "method": methodPart}
+var partWords = map[string]partKind{"body": bodyPart, "crc32": crcPart, "url": urlPart, "method": methodPart, "secret": secretPart}
 
 func parseTemplate(text string, prefixes []string) (template, error) {
 	var t template
@@ -69,7 +70,7 @@ func parseSlot(slot string, prefixes []string) (templatePart, error) {
 	}
 	p, err := parsePlace(slot, prefixes)
 	if err != nil {
-		return templatePart{}, fmt.Errorf("{%s}: want {time}, {body}, {crc32}, {url}, {method} or {KIND:NAME}", slot)
+		return templatePart{}, fmt.Errorf("{%s}: want {time}, {body}, {crc32}, {url}, {method}, {secret} or {KIND:NAME}", slot)
 	}
 	return templatePart{kind: placePart, place: p}, nil
 }
@@ -112,7 +113,7 @@ func (t template) settle() error {
 	free := -1 // the part of free length since the last literal
 	for i := range t {
 		part := &t[i]
-		if part.kind == literalPart {
+		if part.kind == literalPart || part.kind == secretPart { // nobody can write the secret into a part beside it
 			free = -1
 			continue
 		}
@@ -149,6 +150,8 @@ func (p *templatePart) name() string {
 		return "URL"
 	case methodPart:
 		return "method"
+	case secretPart:
+		return "the secret"
 	case placePart:
 		if p.place.kind == inSignature {
 			return "time in the signature header"
@@ -162,7 +165,7 @@ func (p *templatePart) name() string {
 func (t template) names() []string {
 	var names []string
 	for i := range t {
-		if t[i].kind != literalPart {
+		if t[i].kind != literalPart && t[i].kind != secretPart {
 			names = append(names, t[i].name())
 		}
 	}

@@ -97,7 +97,7 @@ func readVectors(t testing.TB) map[string][]vector {
 }
 
 func (v *vector) bind(t testing.TB, name string) recibo.Verifier {
-	source := &recibo.Source{Name: name, Variant: v.Variant, Params: v.Params}
+	source := &recibo.Source{Name: name, Path: "/in/3f9c2a7be41d5068a7c9", Variant: v.Variant, Params: v.Params}
 	if v.Secret != "" {
 		source.Secrets = []recibo.Secret{recibo.InsecureSecret(v.Secret)}
 	}

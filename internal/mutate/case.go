@@ -53,7 +53,30 @@ key: {kind: id, from: ["json:id"]}
 cut: [time]
 type: header:X-Type
 sample: {type: stock.low, body: '{"id":"{{id}}","item":"flour"}'}
+`, `
+provider: custom-basic
+signature: {scheme: basic}
+key: {kind: credential}
+id: json:id
+type: json:type
+sample: {type: stock.low, body: '{"type":"{{type}}","id":"{{id}}"}'}
+`, `
+provider: custom-none
+signature: {scheme: none}
+key: {kind: credential}
+id: json:id
+type: json:type
+sample: {type: stock.low, body: '{"type":"{{type}}","id":"{{id}}"}'}
+`, `
+provider: custom-keyed
+signature: {scheme: keyed-hash, hash: sha256, from: "header:X-Signature", signed: "{secret}-{body}"}
+key: {kind: fingerprint}
+type: json:type
+sample: {type: stock.low, body: '{"type":"{{type}}","id":"{{id}}"}'}
 `}
+
+// secretPath is an address for senders that give nothing to check.
+const secretPath = "/in/3f9c2a7be41d5068a7c9"
 
 // Cases returns one case for each variant of each built-in sender, and for some custom ones.
 func Cases() ([]Case, error) {
@@ -84,10 +107,14 @@ func NewCase(p *provider.Provider, variant provider.Variant) (*Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := recibo.Source{Name: p.Name() + "-" + variant.Name, Provider: p, Variant: variant.Name, Params: map[string]string{}}
-	if variant.Symmetric {
+	source := recibo.Source{
+		Name: p.Name() + "-" + variant.Name, Provider: p, Variant: variant.Name, Path: secretPath, Params: map[string]string{},
+	}
+	switch {
+	case variant.Unchecked:
+	case variant.Symmetric:
 		source.Secrets = []recibo.Secret{keys.Secret}
-	} else {
+	default:
 		source.PublicKeys = []string{keys.PublicKey}
 	}
 	for _, declared := range p.Describe().Params {

@@ -1,0 +1,98 @@
+package provider
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+)
+
+// signature reads how the sender signs.
+func (c *compiler) signature(f *signatureFile) {
+	s := &c.rules.sign
+	factory, ok := schemes[f.Scheme]
+	if !ok {
+		c.fail("signature.scheme", "unknown scheme %q%s", f.Scheme, suggestion(f.Scheme, slices.Sorted(maps.Keys(schemes))))
+		return
+	}
+	s.layout, s.algorithm, s.prefixes = f.Scheme, factory.algorithm, f.Prefixes
+	c.hash(f)
+	c.written(f)
+	for _, name := range slices.Sorted(maps.Keys(f.Pin)) {
+		s.pins = append(s.pins, pin{http.CanonicalHeaderKey(name), f.Pin[name]})
+	}
+	c.template(f)
+	c.read("signature.from", &s.from, &c.rules.before)
+	c.rules.scheme = factory.make(c.rules)
+}
+
+func (c *compiler) hash(f *signatureFile) {
+	s := &c.rules.sign
+	s.hash = orDefault(f.Hash, "sha256")
+	switch {
+	case hashes[s.hash] == nil:
+		c.fail("signature.hash", "unknown hash %q: write one of %v", f.Hash, slices.Sorted(maps.Keys(hashes)))
+	case s.hash == hashKeccak && s.algorithm != algKeyed:
+		c.fail("signature.hash", "%s is for the scheme %s", hashKeccak, algKeyed)
+	}
+}
+
+// written reads where the signature stands and how it is written there.
+func (c *compiler) written(f *signatureFile) {
+	s := &c.rules.sign
+	s.encoding = oneOf(c, "signature.encoding", f.Encoding, s.usualEncoding(), signatureEncodings)
+	s.secret = oneOf(c, "signature.secret", f.Secret, encUTF8, secretEncodings)
+	s.publicKey = oneOf(c, "signature.public_key", f.PublicKey, formPEM, keyForms)
+	if s.algorithm == algNone {
+		if f.From != "" || f.Format != "" {
+			c.fail("signature", "the scheme none checks nothing: leave out from and format")
+		}
+		return
+	}
+	from, text := f.From, orDefault(f.Format, slotSignature)
+	if s.algorithm == algBasic {
+		from, text = orDefault(f.From, "header:Authorization"), orDefault(f.Format, "Basic "+slotSignature)
+	}
+	var err error
+	if from != "" || s.layout != "adyen" {
+		if s.from, err = parsePlace(from, f.Prefixes); err != nil {
+			c.fail("signature.from", "%v", err)
+		}
+	}
+	if s.format, err = parseFormat(text, f.Separator); err != nil {
+		c.fail("signature.format", "%v", err)
+	}
+	if s.layout != "adyen" && slices.Contains(s.from.path, anyItem) {
+		c.fail("signature.from", "%s is within a list: no template can sign each item", &s.from)
+	}
+}
+
+// templated are the schemes that sign by template.
+var templated = []string{algHMAC, algKeyed, algEd25519, algECDSA, algRSA}
+
+func (c *compiler) template(f *signatureFile) {
+	if !slices.Contains(templated, f.Scheme) {
+		if f.Signed != "" {
+			c.fail("signature.signed", "the scheme %s does not take a template: leave it out", f.Scheme)
+		}
+		return
+	}
+	t, err := parseTemplate(f.Signed, f.Prefixes)
+	if err != nil {
+		c.fail("signature.signed", "%v", err)
+	}
+	for i := range t {
+		if slices.Contains(t[i].place.path, anyItem) {
+			c.fail("signature.signed", "%s is within a list: no template can sign each item", &t[i].place)
+		}
+		if t[i].kind == placePart {
+			c.read("signature.signed", &t[i].place, &c.rules.before)
+		}
+	}
+	switch secret := t.has(secretPart); {
+	case f.Scheme == algKeyed && !secret:
+		c.fail("signature.signed", "say where the secret stands: {body}{secret}")
+	case secret && f.Scheme != algKeyed && f.Scheme != algHMAC:
+		c.fail("signature.signed", "the scheme %s has no secret", f.Scheme)
+	}
+	c.rules.sign.template = t
+}
