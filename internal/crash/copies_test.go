@@ -37,8 +37,7 @@ func sendCopies(t *testing.T, db *database, gateways int) {
 	var running []*gateway
 	for range gateways {
 		site := newSite(t, db, shop, drain)
-		g, took := site.start(t)
-		urls, running, h.starts = append(urls, site.url), append(running, g), append(h.starts, took)
+		urls, running = append(urls, site.url), append(running, site.start(t, h))
 	}
 	client := newClient(t)
 	for range events {

@@ -125,19 +125,20 @@ type gateway struct {
 // startWithin is when a start is given up; whether it was soon enough is for the check.
 const startWithin = 15 * time.Second
 
-// start runs the gateway and returns when it is ready.
-func (g *site) start(t *testing.T) (*gateway, time.Duration) {
+// start runs the gateway and returns when it is ready; how long that took is part of the history.
+func (g *site) start(t *testing.T, h *history) *gateway {
 	t.Helper()
 	p := g.launch(t)
 	select {
 	case took := <-p.ready:
-		return p, took
+		h.starts = append(h.starts, took)
+		return p
 	case <-p.ended:
 		t.Fatalf("the gateway ended before it was ready: %v", p.err)
 	case <-time.After(startWithin):
 		t.Fatalf("the gateway was not ready within %s", startWithin)
 	}
-	return nil, 0
+	return nil
 }
 
 // launch runs the gateway until it is stopped or the test ends, and does not wait until it is ready.

@@ -42,44 +42,59 @@ const drain = 5 * time.Second
 
 func TestAKilledGatewayLosesNothingItAcknowledgedAndEveryEventActsOnce(t *testing.T) {
 	for _, name := range stores(t) {
-		t.Run(name, func(t *testing.T) {
-			h := killOften(t, databases[name](t), *kills)
-			t.Logf("%d kills under load, %s", *kills, h)
-			if broken := h.broken(); len(broken) > 0 {
-				t.Errorf("%d promises broken, among them:", len(broken))
-				for _, what := range first(broken) {
-					t.Error(what)
-				}
-			}
-			checkTheCheck(t, h)
-		})
+		t.Run(name, func(t *testing.T) { checkKills(t, killOften(t, databases[name](t), 1)) })
 	}
 }
 
-// killOften kills a gateway under load again and again, lets the last one finish the work and returns what happened.
-func killOften(t *testing.T, db *database, times int) *history {
+func TestTwoGatewaysOfOneDatabaseKilledInTurnLoseNothingAndEveryEventActsOnce(t *testing.T) {
+	for _, name := range stores(t) {
+		if name == "postgres" { // a SQLite file has one gateway
+			checkKills(t, killOften(t, databases[name](t), 2))
+		}
+	}
+}
+
+func checkKills(t *testing.T, h *history) {
+	t.Helper()
+	t.Logf("%d kills under load, %s", *kills, h)
+	if broken := h.broken(); len(broken) > 0 {
+		t.Errorf("%d promises broken, among them:", len(broken))
+		for _, what := range first(broken) {
+			t.Error(what)
+		}
+	}
+	checkTheCheck(t, h)
+}
+
+// killOften kills so many gateways under load in turn, again and again, lets the last ones finish the work and returns
+// what happened.
+func killOften(t *testing.T, db *database, gateways int) *history {
 	t.Helper()
 	h := new(history)
 	shop := newShop(t, moody)
-	site := newSite(t, db, shop, drain)
-	for range 3 {
-		killEarly(t, site) // while it makes its tables
+	sites, running := make([]*site, gateways), make([]*gateway, gateways)
+	load := new(load)
+	for i := range sites {
+		sites[i] = newSite(t, db, shop, drain)
+		load.urls = append(load.urls, sites[i].url)
+		killEarly(t, sites[i]) // while it makes its tables
+		running[i] = sites[i].start(t, h)
 	}
-	gateway, took := site.start(t)
-	h.starts = append(h.starts, took)
-	load := startLoad(t, &load{url: site.url})
-	for n := range times {
+	load.start(t)
+	for n := range *kills {
 		time.Sleep(20*time.Millisecond + rand.N(280*time.Millisecond))
-		gateway.kill(t)
+		i := n % gateways
+		running[i].kill(t)
 		if n%5 == 0 {
-			killEarly(t, site) // while it picks up what the killed one left
+			killEarly(t, sites[i]) // while it picks up what the killed one left
 		}
-		gateway, took = site.start(t)
-		h.starts = append(h.starts, took)
+		running[i] = sites[i].start(t, h)
 	}
 	load.stop(t, h)
 	settle(t, db, len(h.answers))
-	gateway.stop(t, drain)
+	for _, g := range running {
+		g.stop(t, drain)
+	}
 	shop.addTo(h)
 	db.addTo(t, h)
 	return h

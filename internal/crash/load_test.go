@@ -84,16 +84,16 @@ func newClient(t *testing.T) *http.Client {
 const (
 	senders  = 8
 	pause    = 40 * time.Millisecond // the longest between two events: what they bring must also be worked on
-	again    = 10 * time.Millisecond // before a lost or refused one is sent again
+	again    = 20 * time.Millisecond // before a lost or refused one is sent again
 	remember = 100                   // events of which copies come in between
 )
 
-// A load is senders that send until they are stopped, to one gateway, be it up or down.
+// A load is senders that send until they are stopped, to gateways that are up or down.
 type load struct {
-	url      string
-	client   *http.Client
+	urls     []string
 	onlyOnce bool // send each event once, no copies and none again
 
+	client  *http.Client
 	mu      sync.Mutex
 	recent  []recibo.Key
 	answers []answer
@@ -102,8 +102,8 @@ type load struct {
 	cancel  context.CancelFunc
 }
 
-// startLoad starts the senders; stop waits for them.
-func startLoad(t *testing.T, l *load) *load {
+// start starts the senders; stop waits for them.
+func (l *load) start(t *testing.T) {
 	t.Helper()
 	l.client = newClient(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -112,7 +112,6 @@ func startLoad(t *testing.T, l *load) *load {
 		l.running.Go(func() { l.run(ctx) })
 	}
 	t.Cleanup(l.wait)
-	return l
 }
 
 func (l *load) run(ctx context.Context) {
@@ -138,7 +137,7 @@ func (l *load) next() recibo.Key {
 // deliver sends the event until it is taken, but one sender in ten gives up: what it leaves behind may be kept or not.
 func (l *load) deliver(ctx context.Context, key recibo.Key) {
 	for {
-		a, ok, err := send(context.WithoutCancel(ctx), l.client, l.url, key)
+		a, ok, err := send(context.WithoutCancel(ctx), l.client, l.urls[rand.IntN(len(l.urls))], key)
 		l.enter(a, ok, err)
 		if err != nil || a.acknowledged() || ctx.Err() != nil || l.onlyOnce || (ok && rand.IntN(10) == 0) {
 			return

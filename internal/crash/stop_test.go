@@ -41,33 +41,45 @@ func TestAGatewayStoppedUnderLoadCutsNoAnswerAndGivesItsLeasesBack(t *testing.T)
 func stopOften(t *testing.T, db *database) *history {
 	t.Helper()
 	h := new(history)
-	var held atomic.Bool
+	var holding atomic.Bool
+	var held atomic.Int64
 	shop := newShop(t, func() manner {
-		if held.Load() {
+		if holding.Load() {
+			held.Add(1)
 			return holdsBack
 		}
 		return obliges
 	})
 	site := newSite(t, db, shop, shortDrain)
 	for range stops {
-		gateway, took := site.start(t)
-		h.starts = append(h.starts, took)
-		load := startLoad(t, &load{url: site.url, onlyOnce: true})
+		gateway := site.start(t, h)
+		load := &load{urls: []string{site.url}, onlyOnce: true}
+		load.start(t)
 		time.Sleep(300 * time.Millisecond)
-		held.Store(true)
-		time.Sleep(60 * time.Millisecond)
+		holding.Store(true)
+		awaitMore(t, &held)
 		gateway.stop(t, 5*time.Second)
-		held.Store(false)
+		holding.Store(false)
 		load.stop(t, h)
 		checkStop(t, db, h.answers)
 	}
-	gateway, took := site.start(t)
-	h.starts = append(h.starts, took)
+	gateway := site.start(t, h)
 	settle(t, db, len(h.answers))
 	gateway.stop(t, 5*time.Second)
 	shop.addTo(h)
 	db.addTo(t, h)
 	return h
+}
+
+// awaitMore waits until n has grown.
+func awaitMore(t *testing.T, n *atomic.Int64) {
+	t.Helper()
+	before := n.Load()
+	for began := time.Now(); n.Load() == before; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("no attempt was under way within 10 s")
+		}
+	}
 }
 
 func checkStop(t *testing.T, db *database, answers []answer) {
@@ -91,7 +103,7 @@ func checkStop(t *testing.T, db *database, answers []answer) {
 		}
 	}
 	if back == 0 {
-		t.Errorf("no receipt was given back: the stop met no attempt, and the check says nothing")
+		t.Error("no receipt was given back, though the shop held a call")
 	}
 	t.Logf("after a stop: %d receipts, %d given back; %d requests unanswered so far", len(receipts), back, unanswered)
 }
@@ -154,13 +166,14 @@ func TestAStoppedGatewayFinishesADeliveryThatItHasBegun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := databases[name](t)
 			site := newSite(t, db, newShop(t, polite), drain)
-			gateway, _ := site.start(t)
+			h := new(history)
+			gateway := site.start(t, h)
 			got := sendAcrossStop(t, site, gateway)
 			gateway.stopped(t, drain)
 			if got.status != http.StatusOK || got.verdict != recibo.Accepted {
 				t.Fatalf("a delivery begun before the stop was answered %d, %q, want 200, accepted", got.status, got.verdict)
 			}
-			h := &history{answers: []answer{got}}
+			h.answers = append(h.answers, got)
 			db.addTo(t, h)
 			for key, l := range h.lives() {
 				for _, what := range l.lost() {
