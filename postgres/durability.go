@@ -43,7 +43,8 @@ func checkDurability(ctx context.Context, pool *pgxpool.Pool, d sqlstore.Durabil
 // check says what to change where the server does not keep the class.
 func (s *server) check(d sqlstore.Durability) error {
 	wrong := func(setting, value, want string) error {
-		return fmt.Errorf("durability %s needs %s = %s, the server has %s: change it, or choose a lower class", d, setting, want, value)
+		return fmt.Errorf("durability %s needs %s = %s, the server has %s: change it, or choose a lower class",
+			d, setting, want, value)
 	}
 	flushed := s.synchronousCommit == "on" || s.synchronousCommit == "remote_apply"
 	switch {

@@ -24,6 +24,9 @@ const (
 	D2 = sqlstore.D2 // also the loss of that machine: needs a synchronous standby
 )
 
+// ErrNotFound: the tenant has no such receipt.
+var ErrNotFound = sqlstore.ErrNotFound
+
 // Options of a Store. Zero values mean the defaults.
 type Options struct {
 	Durability   Durability    // default: D1
@@ -60,8 +63,8 @@ var (
 func Open(ctx context.Context, url string, opts *Options) (*Store, error) {
 	o := opts.withDefaults()
 	cfg, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, errors.New("open postgres: the URL cannot be read; want postgres://user@host/database") // not the URL: it may hold a password
+	if err != nil { // without what it says: it may hold the password
+		return nil, errors.New("open postgres: the URL cannot be read; want postgres://user@host/database")
 	}
 	configure(cfg, &o)
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)

@@ -209,3 +209,22 @@ func (p *proxy) serve(client net.Conn, server string) {
 		}
 	}
 }
+
+func TestACommitWithAWarningIsNotDurable(t *testing.T) {
+	url := pgtest.Start(t).NewSchema(t)
+	s := open(t, url, nil)
+	// What a session hears when its wait for the standby is cut short is a warning and success.
+	execute(t, connect(t, url), `
+CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE WARNING 'might not have been replicated to the standby'; RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER warn AFTER INSERT ON webhook_receipts DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW WHEN (NEW.event_id = 'warned') EXECUTE FUNCTION warn()`)
+	r := benchRecording("warned")
+	if got, err := s.Record(ctx, r); err == nil || !strings.Contains(err.Error(), "not durable") {
+		t.Errorf("Record = %v, %v; want that it is not durable", got, err)
+	}
+	got, err := s.Record(ctx, benchRecording("fine"))
+	if err != nil || got[0].Verdict != recibo.Accepted {
+		t.Errorf("Record of another = %v, %v; want accepted", got, err)
+	}
+}

@@ -26,7 +26,8 @@ func refuseNetwork(dir string) error {
 		return fmt.Errorf("statfs %s: %w", dir, err)
 	}
 	if name, ok := networks[uint32(st.Type)]; ok {
-		return fmt.Errorf("%s is on a network file system (%s), where SQLite's locks do not hold: use a local disk, or PostgreSQL", dir, name)
+		return fmt.Errorf("%s is on a network file system (%s), where SQLite's locks do not hold: "+
+			"use a local disk, or PostgreSQL", dir, name)
 	}
 	return nil
 }

@@ -24,7 +24,8 @@ func TestHotStatementsUseIndexes(t *testing.T) {
 	for name, stmt := range sqlstore.Hot {
 		plan := explain(t, db, stmt)
 		for _, step := range strings.Split(plan, "\n") {
-			whole := strings.HasPrefix(step, "SCAN") && strings.Contains(step, "webhook_") && !strings.Contains(step, "INDEX webhook_receipts_leased")
+			whole := strings.HasPrefix(step, "SCAN") && strings.Contains(step, "webhook_") &&
+				!strings.Contains(step, "INDEX webhook_receipts_leased") // as short as there are leases
 			if whole || strings.Contains(step, "TEMP B-TREE") && name != "selectSteps" {
 				t.Errorf("%s: %q in\n%s", name, step, plan)
 			}

@@ -21,6 +21,9 @@ const (
 	D1 = sqlstore.D1 // also a power cut: synchronous FULL, the default
 )
 
+// ErrNotFound: the tenant has no such receipt.
+var ErrNotFound = sqlstore.ErrNotFound
+
 // Options of a Store. Zero values mean the defaults.
 type Options struct {
 	Durability   Durability       // default: D1
@@ -57,8 +60,8 @@ var (
 func Open(path string, opts *Options) (*Store, error) {
 	o := opts.withDefaults()
 	if o.Durability != D0 && o.Durability != D1 {
-		return nil, fmt.Errorf("open %s: durability %s: one file does not outlive its machine; choose D1, or PostgreSQL with a standby",
-			path, o.Durability)
+		return nil, fmt.Errorf("open %s: durability %s: one file does not outlive its machine; "+
+			"choose D1, or PostgreSQL with a standby", path, o.Durability)
 	}
 	if err := prepareFile(path); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)

@@ -161,12 +161,13 @@ var leasePromises = []promise{
 			b.Errorf("steps of the first lease = %v", l.Steps)
 		}
 		charge := recibo.KeptStep{Name: "charge", Result: []byte(`{"id":"ch_1"}`)}
-		for _, step := range []recibo.KeptStep{charge, {Name: "charge", Result: []byte(`2`)}, {Name: "mail", Result: []byte(`true`)}} {
+		other, mail := recibo.KeptStep{Name: "charge", Result: []byte(`2`)}, recibo.KeptStep{Name: "mail", Result: []byte(`true`)}
+		for _, step := range []recibo.KeptStep{charge, other, mail} {
 			b.want(nil, "SaveStep", func() error { return b.Store.SaveStep(ctx, l.Ref, step) })
 		}
 		b.settle(l, recibo.Outcome{Kind: recibo.Again})
 		l = b.lease(1, 1)[0]
-		want := []recibo.KeptStep{charge, {Name: "mail", Result: []byte(`true`)}}
+		want := []recibo.KeptStep{charge, mail}
 		if diff := cmp.Diff(want, l.Steps); diff != "" {
 			b.Errorf("steps (-want +got):\n%s", diff)
 		}

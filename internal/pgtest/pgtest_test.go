@@ -21,7 +21,8 @@ func TestEachDatabaseIsEmptyAndDurable(t *testing.T) {
 		var tables int
 		var fsync, listen string
 		row := conn.QueryRow(context.Background(), `
-SELECT (SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'), current_setting('fsync'), current_setting('listen_addresses')`)
+SELECT (SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'), current_setting('fsync'),
+	current_setting('listen_addresses')`)
 		if err := row.Scan(&tables, &fsync, &listen); err != nil {
 			t.Fatal(err)
 		}
