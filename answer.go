@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -32,6 +33,9 @@ func (rc *Receiver) answer(w http.ResponseWriter, d *Decision, in *intake) {
 		h["Retry-After"] = []string{strconv.Itoa(5 + rand.IntN(46))} //nolint:gosec // not a secret
 	case refuse:
 		a = refusal(h, d, status)
+		if status == http.StatusMethodNotAllowed {
+			h["Allow"] = []string{in.allow()}
+		}
 	}
 	if d.closes() {
 		h["Connection"] = []string{"close"}
@@ -43,11 +47,8 @@ var noStore = []string{"no-store"}
 
 // refusal is an RFC 9457 problem that names the delivery, for an operator to look up, and nothing else.
 func refusal(h http.Header, d *Decision, status int) Answer {
-	switch status {
-	case http.StatusUnauthorized:
+	if status == http.StatusUnauthorized {
 		h["Www-Authenticate"] = []string{"Webhook"} // RFC 9110, section 15.5.2, wants a challenge
-	case http.StatusMethodNotAllowed:
-		h["Allow"] = []string{http.MethodPost}
 	}
 	body := fmt.Sprintf(`{"title":"refused","status":%d,"instance":%q}`, status, d.Delivery)
 	return Answer{ContentType: "application/problem+json", Body: []byte(body)}
@@ -64,6 +65,7 @@ func (d *Decision) closes() bool {
 
 func write(w http.ResponseWriter, status int, a Answer) {
 	h := w.Header()
+	maps.Copy(h, a.Header)
 	if a.ContentType != "" {
 		h["Content-Type"] = []string{a.ContentType}
 	}

@@ -2,6 +2,7 @@ package recibo
 
 import (
 	"context"
+	"net/http"
 	"time"
 )
 
@@ -31,6 +32,16 @@ type Verifier interface {
 // and is such a check; it returns nil for an ordinary one.
 type Challenger interface {
 	Challenge(d *Delivery, v *Verified) (*Answer, error)
+}
+
+// A Greeter is a Verifier whose sender makes requests that are no deliveries, to check the address: with GET, HEAD or
+// OPTIONS, or with a POST that it does not sign. Greet decides nothing but the answer: such a request is never stored.
+type Greeter interface {
+	// Methods are those of such checks beside POST.
+	Methods() []string
+	// Greet answers such a check; anything else is nil. A POST comes here only if Verify found no signature in it, so a
+	// delivery can never be taken for a check.
+	Greet(d *Delivery) (*Answer, error)
 }
 
 // Verified is what a signature proved.
@@ -80,4 +91,5 @@ type Answer struct {
 	Status      int
 	ContentType string
 	Body        []byte
+	Header      http.Header // beside Content-Type; canonical names
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -100,7 +101,7 @@ func (rc *Receiver) decide(w http.ResponseWriter, r *http.Request, in *intake) (
 		return in.unavailable(Stopping, nil)
 	}
 	if r.Method != http.MethodPost {
-		return in.rejected(WrongMethod, nil)
+		return in.greet()
 	}
 	body, err := readBody(w, r, in.address.MaxBody, rc.opts.ReadWithin)
 	if err != nil {
@@ -114,7 +115,7 @@ func (rc *Receiver) decide(w http.ResponseWriter, r *http.Request, in *intake) (
 func (rc *Receiver) judge(ctx context.Context, in *intake) Decision {
 	v, err := in.address.verifier.Verify(ctx, &in.delivery)
 	if err != nil {
-		return in.failed(err)
+		return in.unverified(err)
 	}
 	if c, ok := in.address.verifier.(Challenger); ok {
 		answer, err := c.Challenge(&in.delivery, v)
@@ -134,6 +135,45 @@ func (rc *Receiver) judge(ctx context.Context, in *intake) Decision {
 		return in.failed(err)
 	}
 	return rc.record(ctx, in, v, events)
+}
+
+// greet answers what comes with another method than POST.
+func (in *intake) greet() Decision {
+	g, ok := in.address.verifier.(Greeter)
+	if !ok || !slices.Contains(g.Methods(), in.delivery.Method) {
+		return in.rejected(WrongMethod, nil)
+	}
+	answer, err := g.Greet(&in.delivery)
+	if err != nil || answer == nil {
+		return in.rejected(BadChallenge, err)
+	}
+	return in.challenged(answer)
+}
+
+// unverified lets a POST without any signature be the unsigned check of a sender that makes such.
+func (in *intake) unverified(err error) Decision {
+	g, ok := in.address.verifier.(Greeter)
+	if !ok || !errors.Is(err, MissingSignature) {
+		return in.failed(err)
+	}
+	switch answer, bad := g.Greet(&in.delivery); {
+	case bad != nil:
+		return in.rejected(BadChallenge, bad)
+	case answer != nil:
+		return in.challenged(answer)
+	}
+	return in.failed(err)
+}
+
+// allow lists the methods that the address takes.
+func (in *intake) allow() string {
+	methods := []string{http.MethodPost}
+	if in.address != nil {
+		if g, ok := in.address.verifier.(Greeter); ok {
+			methods = append(methods, g.Methods()...)
+		}
+	}
+	return strings.Join(methods, ", ")
 }
 
 // fresh judges the signed time. Only a send time can refuse a delivery: an event older than any honest retry is kept for

@@ -225,28 +225,6 @@ func (c *compiler) cuts() {
 	}
 }
 
-func (c *compiler) handshakes() {
-	for i, f := range c.file.Handshakes {
-		field := fmt.Sprintf("handshakes[%d].", i)
-		h := handshake{
-			when:   c.choice(field+"when.from", f.When.From),
-			is:     f.When.Is,
-			unless: c.choice(field+"unless", f.Unless),
-			echo:   c.choice(field+"echo", f.Echo),
-			prove:  c.choice(field+"prove", f.Prove),
-			answer: recibo.Answer{Status: f.Status, ContentType: f.Type, Body: []byte(f.Body)},
-		}
-		if len(h.when) == 0 || h.is == "" {
-			c.fail(field+"when", "say from and is")
-		}
-		if len(h.prove) > 0 && c.rules.sign.algorithm != algHMAC {
-			c.fail(field+"prove", "only a sender that signs with an HMAC has the key for it")
-		}
-		h.withDefaults()
-		c.rules.handshakes = append(c.rules.handshakes, h)
-	}
-}
-
 func (c *compiler) duration(field, text string) time.Duration {
 	if text == "" {
 		return 0

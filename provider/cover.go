@@ -116,11 +116,23 @@ func (c *compiler) covered() {
 	if len(r.version) > 0 {
 		c.mustCover("version", r.version, "it cannot order events")
 	}
-	for i, h := range r.handshakes {
-		c.mustCover(fmt.Sprintf("handshakes[%d].when.from", i), h.when, "it cannot decide what is a handshake")
-	}
+	c.handshakesCovered()
 	if r.time.kind == recibo.SendTime && r.items == nil && !r.cutsTime() {
 		c.fail("cut", "the send time is renewed per try: cut it, or each try has other content")
+	}
+}
+
+// handshakesCovered has a signed handshake be decided by what is signed.
+func (c *compiler) handshakesCovered() {
+	r := c.rules
+	for i := range r.handshakes {
+		h := &r.handshakes[i]
+		r.proves = r.proves || h.keyed()
+		h.signed = h.method == http.MethodPost &&
+			(r.key.kind == recibo.KeyCredential || h.list != nil || h.when.all(r.scheme.covers))
+		if h.method == http.MethodPost && !h.unsigned && !h.signed {
+			c.mustCover(fmt.Sprintf("handshakes[%d].when.from", i), h.when, "it cannot decide what is a handshake")
+		}
 	}
 }
 

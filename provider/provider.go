@@ -92,6 +92,13 @@ func (p *Provider) checkParams(o *origin, r *rules) error {
 		}
 	}
 	var errs []error
+	for i := range r.handshakes {
+		for _, name := range r.handshakes[i].params() {
+			if _, declared := p.file.Params[name]; !declared {
+				errs = append(errs, o.at("params", fmt.Sprintf("declare %s: a handshake needs it", name)))
+			}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(needed)) {
 		if !p.file.Params[name].Required {
 			errs = append(errs, o.at("params", fmt.Sprintf("declare %s and that it is required: it is signed", name)))

@@ -28,6 +28,7 @@ type rules struct {
 	occurUnit unit
 
 	handshakes  []handshake
+	proves      bool // a handshake is answered with an HMAC under the delivery's secret
 	profile     recibo.Profile
 	repeats     bool // equal bodies are honest
 	retryAbout  string

@@ -1,17 +1,19 @@
 package provider_test
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/goccy/go-yaml"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/recibohq/recibo"
 	"github.com/recibohq/recibo/provider"
@@ -27,6 +29,7 @@ type vector struct {
 	PublicKey  string            `yaml:"public_key"`
 	PrivateKey string            `yaml:"private_key"`
 	Params     map[string]string `yaml:"params"`
+	Method     string            `yaml:"method"` // default POST
 	URL        string            `yaml:"url"`
 	Headers    map[string]string `yaml:"headers"`
 	Body       string            `yaml:"body"`
@@ -44,9 +47,40 @@ type want struct {
 }
 
 type wantAnswer struct {
-	Status int    `yaml:"status"`
-	Type   string `yaml:"type"`
-	Body   string `yaml:"body"`
+	Status  int               `yaml:"status"`
+	Type    string            `yaml:"type"`
+	Body    string            `yaml:"body"`
+	Headers map[string]string `yaml:"headers"`
+}
+
+func answerOf(a *recibo.Answer) *wantAnswer {
+	w := &wantAnswer{Status: a.Status, Type: a.ContentType, Body: string(a.Body)}
+	for name := range a.Header {
+		if w.Headers == nil {
+			w.Headers = map[string]string{}
+		}
+		w.Headers[name] = a.Header.Get(name)
+	}
+	return w
+}
+
+// greet does what the receiver does with a request that is no signed delivery.
+func greet(verifier recibo.Verifier, d *recibo.Delivery) (got want, done bool) {
+	g, ok := verifier.(recibo.Greeter)
+	switch {
+	case !ok && d.Method != http.MethodPost, ok && d.Method != http.MethodPost && !slices.Contains(g.Methods(), d.Method):
+		return want{Reason: recibo.WrongMethod}, true
+	case !ok:
+		return got, false
+	}
+	answer, err := g.Greet(d)
+	switch {
+	case err != nil, answer == nil && d.Method != http.MethodPost:
+		return want{Reason: recibo.BadChallenge}, true
+	case answer != nil:
+		return want{Answer: answerOf(answer)}, true
+	}
+	return got, false
 }
 
 type wantEvent struct {
@@ -117,7 +151,7 @@ func (v *vector) delivery(t testing.TB) *recibo.Delivery {
 		t.Fatal(err)
 	}
 	d := &recibo.Delivery{
-		Method: http.MethodPost, Path: u.EscapedPath(), RawQuery: u.RawQuery, Header: http.Header{}, Body: []byte(v.Body),
+		Method: cmp.Or(v.Method, http.MethodPost), Path: u.EscapedPath(), RawQuery: u.RawQuery, Header: http.Header{}, Body: []byte(v.Body),
 		ReceivedAt: time.Unix(v.Now, 0),
 	}
 	for name, value := range v.Headers {
@@ -128,7 +162,16 @@ func (v *vector) delivery(t testing.TB) *recibo.Delivery {
 
 // receive does what the receiver does up to the store.
 func receive(t testing.TB, verifier recibo.Verifier, d *recibo.Delivery) (got want, contents []recibo.Fingerprint) {
+	if d.Method != http.MethodPost {
+		got, _ = greet(verifier, d)
+		return got, nil
+	}
 	verified, err := verifier.Verify(t.Context(), d)
+	if errors.Is(err, recibo.MissingSignature) {
+		if greeted, done := greet(verifier, d); done {
+			return greeted, nil
+		}
+	}
 	if err != nil {
 		if !errors.As(err, &got.Reason) {
 			t.Errorf("Verify returned %v, which is no Reason", err)
@@ -141,11 +184,10 @@ func receive(t testing.TB, verifier recibo.Verifier, d *recibo.Delivery) (got wa
 	if c, ok := verifier.(recibo.Challenger); ok {
 		answer, err := c.Challenge(d, verified)
 		if err != nil {
-			errors.As(err, &got.Reason)
-			return got, nil
+			return want{Reason: recibo.BadChallenge, At: got.At}, nil
 		}
 		if answer != nil {
-			got.Answer = &wantAnswer{answer.Status, answer.ContentType, string(answer.Body)}
+			got.Answer = answerOf(answer)
 			return got, nil
 		}
 	}
@@ -179,13 +221,13 @@ func TestVectors(t *testing.T) {
 				got, content := receive(t, v.bind(t, name), v.delivery(t))
 				contents[v.Name] = content
 				got.ContentOf, got.OtherContentThan = v.Want.ContentOf, v.Want.OtherContentThan
-				if diff := cmp.Diff(v.Want, got); diff != "" {
+				if diff := gocmp.Diff(v.Want, got); diff != "" {
 					t.Errorf("want - got +\n%s", diff)
 				}
-				if o := v.Want.ContentOf; o != "" && !cmp.Equal(content, contents[o]) {
+				if o := v.Want.ContentOf; o != "" && !gocmp.Equal(content, contents[o]) {
 					t.Errorf("content differs from that of %q", o)
 				}
-				if o := v.Want.OtherContentThan; o != "" && cmp.Equal(content, contents[o]) {
+				if o := v.Want.OtherContentThan; o != "" && gocmp.Equal(content, contents[o]) {
 					t.Errorf("content is that of %q", o)
 				}
 			})

@@ -23,6 +23,7 @@ type verifier struct {
 var (
 	_ recibo.Verifier   = (*verifier)(nil)
 	_ recibo.Challenger = (*challenger)(nil)
+	_ recibo.Greeter    = (*challenger)(nil)
 )
 
 func (v *verifier) Profile() *recibo.Profile { return &v.profile }
@@ -43,6 +44,9 @@ func (v *verifier) Verify(_ context.Context, d *recibo.Delivery) (*recibo.Verifi
 	}
 	if err := v.scheme.verify(v, d, r); err != nil {
 		return nil, err
+	}
+	if v.proves && !usable(r.pieces) {
+		return nil, fmt.Errorf("%w: %w", recibo.BadSignature, errProof)
 	}
 	if v.time.from.inBody() && r.verified.At.IsZero() {
 		v.readTime(d, r)

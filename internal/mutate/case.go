@@ -144,7 +144,7 @@ func deliver(p *provider.Provider, variant string, keys *provider.Keys, params m
 		return nil, err
 	}
 	return &recibo.Delivery{
-		Method: signed.Method, Path: u.EscapedPath(), RawQuery: u.RawQuery, Header: signed.Header, Body: signed.Body, ReceivedAt: Now,
+		Method: signed.Method, Path: secretPath, RawQuery: u.RawQuery, Header: signed.Header, Body: signed.Body, ReceivedAt: Now,
 	}, nil
 }
 
