@@ -9,9 +9,13 @@ import (
 	"github.com/recibohq/recibo/internal/sqlstore"
 )
 
+// recorders is how many batches of deliveries are under way at once, so that one is prepared while another is flushed.
+const recorders = 2
+
 func dialect(d sqlstore.Durability) *sqlstore.Dialect {
 	s := &sqlstore.Dialect{
 		Name:      "postgres",
+		Recorders: recorders,
 		Lock:      "SELECT pg_advisory_xact_lock(7311422013350715)",
 		Transient: transient,
 		Refused:   refused,

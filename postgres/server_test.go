@@ -45,11 +45,11 @@ func TestAFullQueueRefusesAndOneSourceHasHalfOfIt(t *testing.T) {
 	url := pgtest.Start(t).NewSchema(t) + "&lock_timeout=0"
 	s := open(t, url, &postgres.Options{Queue: 8, CommitWithin: 30 * time.Second})
 	other := connect(t, url)
-	storetest.Full(t, s, 8, func() func() {
+	storetest.Full(t, s, storetest.Crowd{Queue: 8, Committers: 2, Stop: func() func() {
 		execute(t, other, "BEGIN")
 		execute(t, other, "LOCK TABLE webhook_receipts")
 		return func() { execute(t, other, "ROLLBACK") }
-	})
+	}})
 }
 
 func TestAValueThatTheDatabaseRefusesFailsAlone(t *testing.T) {

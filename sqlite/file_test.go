@@ -39,15 +39,15 @@ func TestAFullQueueRefusesAndOneSourceHasHalfOfIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.db")
 	s := openFile(t, path, &sqlite.Options{Queue: 8, CommitWithin: 20 * time.Second})
 	other := connect(t, path)
-	storetest.Full(t, s, 8, func() func() {
+	storetest.Full(t, s, storetest.Crowd{Queue: 8, Committers: 1, Stop: func() func() {
 		execute(t, other, "BEGIN IMMEDIATE")
 		return func() { execute(t, other, "ROLLBACK") }
-	})
+	}})
 }
 
 func TestAValueThatTheDatabaseRefusesFailsAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.db")
-	s := openFile(t, path, nil)
+	s := openFile(t, path, &sqlite.Options{CommitWithin: 20 * time.Second})
 	other := connect(t, path)
 	execute(t, other, `
 CREATE TRIGGER poison BEFORE INSERT ON webhook_receipts WHEN NEW.event_type = 'poison'

@@ -219,46 +219,50 @@ func wantOneAccepted(b *bed, stores ...recibo.Store) {
 	}
 }
 
-// Full holds a store to its bound: stop keeps it from committing until its result is called; queue is how many calls may
-// wait.
-func Full(t *testing.T, s recibo.Store, queue int, stop func() (resume func())) {
+// A Crowd says how to fill a store's queue.
+type Crowd struct {
+	Queue      int                    // calls that may wait
+	Committers int                    // each has one more in its hands
+	Stop       func() (resume func()) // keeps the store from committing until resume is called
+}
+
+// Full holds a store to its bound: what it cannot take it refuses at once, and one source has half of the queue at most.
+func Full(t *testing.T, s recibo.Store, c Crowd) {
 	b := newBed(t, s)
-	resume := stop()
-	var full atomic.Int64
-	var wg sync.WaitGroup
-	send := func(source string, n int) {
-		for i := range n {
-			r := delivery(fmt.Sprint(source, i))
-			r.Source = source
-			wg.Go(func() {
-				_, err := s.Record(ctx, r)
-				switch {
-				case errors.Is(err, recibo.ErrStoreFull):
-					full.Add(1)
-				case err != nil:
-					b.Errorf("Record = %v", err)
-				}
-			})
+	resume := c.Stop()
+	for i := range c.Committers {
+		b.crowd(fmt.Sprint("first", i), 1, 0)
+	}
+	b.crowd("loud", c.Queue, c.Queue-c.Queue/2)
+	b.crowd("quiet", c.Queue/2, 0)
+	b.crowd("third", 3, 3)
+	resume()
+	for range 100 { // the calls that wait end by themselves
+		if counts, err := b.shows.Counts(ctx, tenant); err == nil && counts[recibo.Received] == c.Committers+c.Queue {
+			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	send("first", 1) // in the committer's hands
-	send("loud", queue)
-	if got, want := full.Load(), int64(queue-queue/2); got != want {
-		b.Errorf("one source: %d of %d refused, want %d", got, queue, want)
+	b.wantReceipts(c.Committers + c.Queue)
+}
+
+// crowd sends n deliveries of one source and wants so many refused; the others wait.
+func (b *bed) crowd(source string, n, refused int) {
+	b.Helper()
+	var full atomic.Int64
+	for i := range n {
+		r := delivery(fmt.Sprint(source, i))
+		r.Source = source
+		go func() {
+			if _, err := b.Store.Record(ctx, r); errors.Is(err, recibo.ErrStoreFull) {
+				full.Add(1)
+			}
+		}()
 	}
-	full.Store(0)
-	send("quiet", queue/2)
-	if got := full.Load(); got != 0 {
-		b.Errorf("the other half: %d refused, want none", got)
+	time.Sleep(100 * time.Millisecond)
+	if got := int(full.Load()); got != refused {
+		b.Errorf("source %s: %d of %d refused, want %d", source, got, n, refused)
 	}
-	send("third", 3)
-	if got := full.Load(); got != 3 {
-		b.Errorf("beyond the queue: %d refused, want 3", got)
-	}
-	resume()
-	wg.Wait()
-	b.wantReceipts(1 + queue)
 }
 
 // Poisoned holds a store to its promise that a value which only the database refuses fails alone. The database is to

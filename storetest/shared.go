@@ -70,46 +70,61 @@ func Nodes(t *testing.T, open func(t *testing.T) (one, two recibo.Store)) {
 	})
 }
 
-// workAll settles everything from both stores and watches that no object is worked on twice at once.
-func workAll(b *bed, stores ...recibo.Store) {
-	b.Helper()
-	var mu sync.Mutex
-	busy := map[string]bool{}
-	enter := func(object string, in bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if in && busy[object] {
-			b.Errorf("%s is worked on twice at once", object)
-		}
-		busy[object] = in
+// A watch sees whether an object is worked on twice at once.
+type watch struct {
+	*bed
+	mu   sync.Mutex
+	busy map[string]bool
+}
+
+func (w *watch) enter(object string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.busy[object] {
+		w.Errorf("%s is worked on twice at once", object)
 	}
+	w.busy[object] = true
+}
+
+func (w *watch) leave(object string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy[object] = false
+}
+
+// workAll settles everything from all stores under a watch.
+func workAll(b *bed, stores ...recibo.Store) {
+	w := &watch{bed: b, busy: map[string]bool{}}
 	var wg sync.WaitGroup
 	for i := range 6 {
-		s := stores[i%len(stores)]
 		wg.Go(func() {
 			for idle := 0; idle < 20; {
-				got, err := s.Lease(ctx, recibo.LeaseQuery{Max: 2, For: time.Minute})
-				if err != nil {
-					b.Errorf("Lease = %v", err)
-					return
-				}
-				if len(got.Leases) == 0 {
+				if w.workOnce(stores[i%len(stores)]) == 0 {
 					idle++
 					time.Sleep(10 * time.Millisecond)
-				}
-				for _, l := range got.Leases {
-					enter(l.Receipt.Object, true)
-				}
-				for _, l := range got.Leases {
-					enter(l.Receipt.Object, false)
-					if err := s.Settle(ctx, l.Ref, done); err != nil {
-						b.Errorf("Settle = %v", err)
-					}
 				}
 			}
 		})
 	}
 	wg.Wait()
+}
+
+func (w *watch) workOnce(s recibo.Store) (n int) {
+	got, err := s.Lease(ctx, recibo.LeaseQuery{Max: 2, For: time.Minute})
+	if err != nil {
+		w.Errorf("Lease = %v", err)
+		return 0
+	}
+	for _, l := range got.Leases {
+		w.enter(l.Receipt.Object)
+	}
+	for _, l := range got.Leases {
+		w.leave(l.Receipt.Object)
+		if err := s.Settle(ctx, l.Ref, done); err != nil {
+			w.Errorf("Settle = %v", err)
+		}
+	}
+	return len(got.Leases)
 }
 
 // cross records the same keys from both stores in opposite orders, many in each delivery.

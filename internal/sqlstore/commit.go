@@ -44,21 +44,16 @@ func (c *committer) commit(batch []*op) {
 	c.manyKnown = mostKnown(batch)
 }
 
+// commitRest gives each half of a batch that was refused a transaction of its own, and so on, until what the database
+// refuses is alone and fails alone.
 func (s *Store) commitRest(ctx context.Context, batch []*op) {
 	err := s.commitBatch(ctx, batch)
-	if len(batch) > 1 && err != nil && (errors.Is(err, errBlame) || s.dialect.Refused(err)) {
-		s.commitEach(ctx, batch)
+	if half := len(batch) / 2; half > 0 && err != nil && (errors.Is(err, errBlame) || s.dialect.Refused(err)) {
+		s.commitRest(ctx, batch[:half])
+		s.commitRest(ctx, batch[half:])
 		return
 	}
 	answer(batch, err)
-}
-
-// commitEach gives each call a transaction of its own, so that what the database refuses fails alone.
-func (s *Store) commitEach(ctx context.Context, batch []*op) {
-	for _, o := range batch {
-		alone := []*op{o}
-		answer(alone, s.commitBatch(ctx, alone))
-	}
 }
 
 func answer(batch []*op, err error) {

@@ -69,6 +69,8 @@ type Dialect struct {
 	Flush string
 	// OneWriter says that all calls share one committer, since the database has one writer.
 	OneWriter bool
+	// Recorders is how many committers share the deliveries where there is more than one writer.
+	Recorders int
 	// Transient: the database could not do it now and asks to run the whole transaction again.
 	Transient func(error) bool
 	// Refused: the database did not take a value, so that one call of a batch is to blame.

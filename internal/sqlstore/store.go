@@ -73,8 +73,12 @@ func New(db DB, d *Dialect, opts Options) *Store {
 		// One at a time: two leases in one transaction would lock objects out of order.
 		s.takes = newQueue(s.opts.Queue, 1)
 	}
-	for q := range map[*queue]bool{s.records: true, s.works: true, s.takes: true} {
-		s.start(q)
+	for range max(1, d.Recorders) {
+		s.start(s.records)
+	}
+	if !d.OneWriter {
+		s.start(s.works)
+		s.start(s.takes)
 	}
 	return s
 }
