@@ -74,11 +74,30 @@ func newAddress(s Source) (*address, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := v.Profile()
+	p, err := s.profile(v)
+	if err != nil {
+		return nil, err
+	}
 	if p.SharedKey && len(s.Accounts) == 0 {
 		return nil, fmt.Errorf("provider %s signs for all its customers with one key: name the allowed accounts", s.Provider.Name())
 	}
 	return &address{Source: s, verifier: v, profile: p, namespace: s.namespace()}, nil
+}
+
+// profile is the sender's, with the kind of time that the source settles.
+func (s *Source) profile(v Verifier) (*Profile, error) {
+	p := v.Profile()
+	switch {
+	case s.TimeKind == NoTime || s.TimeKind == p.TimeKind:
+		return p, nil
+	case s.TimeKind != SendTime && s.TimeKind != EventTime:
+		return nil, fmt.Errorf("unknown kind of time %q: want %q or %q", s.TimeKind, SendTime, EventTime)
+	case p.TimeKind == NoTime:
+		return nil, errors.New("the sender signs no time: leave its kind out")
+	}
+	settled := *p
+	settled.TimeKind = s.TimeKind
+	return &settled, nil
 }
 
 func (dir *Directory) add(a *address, others []*address) error {

@@ -31,14 +31,14 @@ const (
 type Key string
 
 // NewKey makes a key of kind from parts. A part must be valid UTF-8 without control characters and at most [MaxKey]
-// bytes; the only part may not be empty, nor may all of several.
+// bytes; the only part may not be blank, nor may all of several.
 func NewKey(kind KeyKind, parts ...string) (Key, error) {
 	empty := true
 	for _, p := range parts {
 		if err := checkKeyPart(p); err != nil {
 			return "", err
 		}
-		empty = empty && p == ""
+		empty = empty && strings.TrimSpace(p) == ""
 	}
 	if empty {
 		return "", fmt.Errorf("%w: empty", NoKey)

@@ -25,7 +25,8 @@ func TestKeyPutsLengthsBeforeItsParts(t *testing.T) {
 func TestKeyRefusesWhatNamesNothing(t *testing.T) {
 	for name, parts := range map[string][]string{
 		"nothing":           {""},
-		"two nothings":      {"", ""},
+		"a blank":           {"  "},
+		"two nothings":      {"", " "},
 		"a NUL":             {"evt\x00"},
 		"a line feed":       {"evt\n"},
 		"a delete":          {"evt\x7f"},

@@ -119,8 +119,8 @@ func (rc *Receiver) judge(ctx context.Context, in *intake) Decision {
 	}
 	if c, ok := in.address.verifier.(Challenger); ok {
 		answer, err := c.Challenge(&in.delivery, v)
-		if err != nil {
-			return in.rejected(BadChallenge, err)
+		if err != nil { // it is the sender's, so it is not refused
+			return rc.record(ctx, in, v, in.unreadable(v))
 		}
 		if answer != nil {
 			return in.challenged(answer)
@@ -204,6 +204,13 @@ func (in *intake) events(v *Verified, past bool) ([]Event, error) {
 		}
 	}
 	return events, nil
+}
+
+// unreadable is a whole delivery that verified and that nothing can be made of but a review item.
+func (in *intake) unreadable(v *Verified) []Event {
+	return []Event{{
+		Key: FingerprintKey(KeyFingerprint, v.Content), Content: v.Content, End: len(in.delivery.Body), Fault: Unreadable,
+	}}
 }
 
 // record keeps the events and returns only when they are durable or the store has said no.

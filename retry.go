@@ -61,10 +61,10 @@ func (w *Worker) wait(n int, err error) time.Duration {
 	if errors.As(err, &asked) {
 		return min(max(asked.wait, 0), maxRetryAfter)
 	}
-	return jitter(w.opts.Retry[n-1])
+	return jitter(w.opts.Retry[n-1], w.opts.Jitter)
 }
 
-// jitter spreads d by a fifth either way, so that what failed together does not return together.
-func jitter(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // not a secret
+// jitter spreads d by part of itself, either way.
+func jitter(d time.Duration, part float64) time.Duration {
+	return time.Duration(float64(d) * (1 - part + 2*part*rand.Float64())) //nolint:gosec // not a secret
 }

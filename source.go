@@ -38,6 +38,9 @@ type Source struct {
 	Params     map[string]string // declared by the profile, no secrets: PayPal's webhook_id, Twilio's public_url
 	Accounts   []string          // the allowed accounts at the sender; required where one key serves all its customers
 	Require    []string          // places that must be present, such as "json:data.object.id"; else the event goes to review
+	// TimeKind settles what the signed time is the time of, where the sender does not say and the profile is careful.
+	// Default: the profile's.
+	TimeKind TimeKind
 	// Tolerance is how far a signed send time may lie from now, either way. Default: the profile's, else
 	// [DefaultTolerance].
 	Tolerance time.Duration

@@ -31,6 +31,9 @@ type WorkerOptions struct {
 	Concurrency int
 	// Retry are the waits after a failed attempt; there is one attempt more than waits. Default: [DefaultRetry].
 	Retry []time.Duration
+	// Jitter is by which part of itself a wait is spread, either way, so that what failed together does not return
+	// together. Default: a fifth, 0.2; negative: none.
+	Jitter float64
 	// Poll is how long the worker waits at the most before it looks again: another process may have made work, and its clock
 	// may have jumped. Default: one second.
 	Poll time.Duration
@@ -54,6 +57,7 @@ func (o *WorkerOptions) withDefaults() WorkerOptions {
 		w.Retry = DefaultRetry
 	}
 	w.LeaseFor = orDefault(w.LeaseFor, time.Minute)
+	w.Jitter = max(orDefault(w.Jitter, 0.2), 0)
 	w.Concurrency = orDefault(w.Concurrency, 16)
 	w.Poll = orDefault(w.Poll, time.Second)
 	w.StopWithin = orDefault(w.StopWithin, 20*time.Second)
@@ -73,8 +77,8 @@ func NewWorker(store Store, h Handler, opts *WorkerOptions) (*Worker, error) {
 		return nil, errors.New("a worker needs a store and a handler")
 	}
 	w := &Worker{store: store, handler: h, opts: opts.withDefaults()}
-	if w.opts.Concurrency < 1 || w.opts.LeaseFor < 0 {
-		return nil, errors.New("a worker's concurrency and lease are positive")
+	if w.opts.Concurrency < 1 || w.opts.LeaseFor < 0 || w.opts.Jitter > 1 {
+		return nil, errors.New("a worker's concurrency and lease are positive, and its jitter is at most 1")
 	}
 	return w, nil
 }

@@ -32,6 +32,8 @@ type Server struct {
 	PublicURL    string   `yaml:"public_url"`    // as senders see it, for those that sign the URL: https://hooks.example.com
 	MaxBody      Size     `yaml:"max_body"`      // default 2MiB
 	AnswerWithin Duration `yaml:"answer_within"` // not durable by then: 503; default 2s
+	ReadHeaders  Duration `yaml:"read_headers"`  // default 5s
+	ReadBody     Duration `yaml:"read_body"`     // default 10s
 	Drain        Duration `yaml:"drain"`         // on stop, for what runs; default 20s
 }
 
@@ -72,6 +74,7 @@ type Source struct {
 	Params     map[string]string `yaml:"params"`
 	Accounts   []string          `yaml:"accounts"`
 	Require    []string          `yaml:"require"`
+	TimeKind   string            `yaml:"time_kind"`
 	Tolerance  Duration          `yaml:"tolerance"`
 	Horizon    Duration          `yaml:"horizon"`
 	MaxBody    Size              `yaml:"max_body"`
@@ -101,6 +104,7 @@ type Sign struct {
 // Retry is the schedule after a failed attempt.
 type Retry struct {
 	Delays []Duration `yaml:"delays"`
+	Jitter *Percent   `yaml:"jitter"` // default 20%
 }
 
 // Load reads the file at path. lookupEnv is os.LookupEnv but in tests.

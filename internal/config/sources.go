@@ -76,7 +76,7 @@ func (c *Config) source(i int) (recibo.Source, error) {
 	return recibo.Source{
 		Name: s.Name, ID: s.ID, Provider: p, Variant: s.Variant, Path: s.Path, Tenant: s.Tenant, Scope: s.Scope,
 		Account: s.Account, Mode: s.Mode, Secrets: secrets, PublicKeys: s.PublicKeys, Params: c.params(s, p),
-		Accounts: s.Accounts, Require: s.Require, Tolerance: time.Duration(s.Tolerance), Horizon: time.Duration(s.Horizon),
+		Accounts: s.Accounts, Require: s.Require, TimeKind: recibo.TimeKind(s.TimeKind), Tolerance: time.Duration(s.Tolerance), Horizon: time.Duration(s.Horizon),
 		MaxBody: int64(orServer(s.MaxBody, c.Server.MaxBody)), Destinations: []string{c.Destinations[0].Name},
 		Order: recibo.Order(s.Order),
 	}, nil
@@ -206,6 +206,17 @@ func (r Retry) Waits() []time.Duration {
 		waits = append(waits, time.Duration(d))
 	}
 	return waits
+}
+
+// Spread is the schedule's jitter as a worker takes it: 0 is the default, negative is none.
+func (r Retry) Spread() float64 {
+	switch {
+	case r.Jitter == nil:
+		return 0
+	case *r.Jitter == 0:
+		return -1
+	}
+	return float64(*r.Jitter)
 }
 
 // A Summary says in a line what a source is and what its sender's signature is worth.

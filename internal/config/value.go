@@ -53,6 +53,20 @@ func (s *Size) UnmarshalYAML(node ast.Node) error {
 	return nil
 }
 
+// A Percent is a part of a hundred: "20%".
+type Percent float64
+
+// UnmarshalYAML reads a percentage; a wrong one is an error with its place.
+func (p *Percent) UnmarshalYAML(node ast.Node) error {
+	digits, ok := strings.CutSuffix(scalar(node), "%")
+	v, err := strconv.ParseUint(digits, 10, 8)
+	if !ok || err != nil || v > 100 {
+		return misplaced(node, fmt.Errorf("%q is no percentage: write 20%%", scalar(node)))
+	}
+	*p = Percent(v) / 100
+	return nil
+}
+
 // A Prefix is a network: "10.20.0.0/16".
 type Prefix netip.Prefix
 

@@ -21,11 +21,23 @@ type Options struct {
 	Now    func() time.Time // default: time.Now
 	// Listener serves deliveries in place of the configured address.
 	Listener net.Listener
+	// Handler does the work in place of forwarding.
+	Handler recibo.Handler
+	// Store keeps receipts in place of the configured one. Run closes it.
+	Store Store
+	// Poll is how often the worker looks for work; default one second.
+	Poll time.Duration
+}
+
+// A Store is what a gateway owns: it opens it, or is given it, and closes it.
+type Store interface {
+	recibo.Store
+	Close() error
 }
 
 // A Gateway is a receiver and a worker on one store, behind one HTTP server.
 type Gateway struct {
-	store    store
+	store    Store
 	receiver *recibo.Receiver
 	worker   *recibo.Worker
 	server   *http.Server
@@ -44,13 +56,17 @@ func New(ctx context.Context, c *config.Config, o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	handler, err := newForwarder(c, o.Now)
-	if err != nil {
-		return nil, err
+	handler := o.Handler
+	if handler == nil {
+		if handler, err = newForwarder(c, o.Now); err != nil {
+			return nil, err
+		}
 	}
-	store, err := openStore(ctx, c, o)
-	if err != nil {
-		return nil, err
+	store := o.Store
+	if store == nil {
+		if store, err = openStore(ctx, c, o); err != nil {
+			return nil, err
+		}
 	}
 	g, err := assemble(c, o, store, directory, handler)
 	if err != nil {
@@ -59,9 +75,10 @@ func New(ctx context.Context, c *config.Config, o Options) (*Gateway, error) {
 	return g, nil
 }
 
-func assemble(c *config.Config, o Options, s store, dir *recibo.Directory, h recibo.Handler) (*Gateway, error) {
+func assemble(c *config.Config, o Options, s Store, dir *recibo.Directory, h recibo.Handler) (*Gateway, error) {
 	receiver, err := recibo.NewReceiver(s, dir, &recibo.ReceiverOptions{
 		Logger: o.Logger, Now: o.Now, AnswerWithin: time.Duration(c.Server.AnswerWithin),
+		ReadWithin: time.Duration(c.Server.ReadBody),
 	})
 	if err != nil {
 		return nil, err
@@ -72,7 +89,7 @@ func assemble(c *config.Config, o Options, s store, dir *recibo.Directory, h rec
 	}
 	worker, err := recibo.NewWorker(s, h, &recibo.WorkerOptions{
 		Logger: o.Logger, Now: o.Now, LeaseFor: time.Duration(c.Work.Lease), Concurrency: c.Work.Concurrency,
-		Retry: c.Destinations[0].Retry.Waits(), StopWithin: drain,
+		Retry: c.Destinations[0].Retry.Waits(), Jitter: c.Destinations[0].Retry.Spread(), StopWithin: drain, Poll: o.Poll,
 	})
 	if err != nil {
 		return nil, err
@@ -84,16 +101,24 @@ func assemble(c *config.Config, o Options, s store, dir *recibo.Directory, h rec
 		}
 	}
 	g := &Gateway{store: s, receiver: receiver, worker: worker, listener: listener, drain: drain, logger: o.Logger}
-	g.server = g.newServer()
+	g.server = g.newServer(time.Duration(c.Server.ReadHeaders))
 	return g, nil
 }
 
 // newServer bounds what a stranger can hold: headers, idle connections and the time to write. A body's time and size are
 // the receiver's.
-func (g *Gateway) newServer() *http.Server {
+func (g *Gateway) newServer(readHeaders time.Duration) *http.Server {
+	if readHeaders == 0 {
+		readHeaders = 5 * time.Second
+	}
+	// Proxies that speak HTTP/2 do so without TLS behind them.
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
 	return &http.Server{
+		Protocols:         protocols,
 		Handler:           http.HandlerFunc(g.route),
-		ReadHeaderTimeout: 5 * time.Second,
+		ReadHeaderTimeout: readHeaders,
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    32 << 10,

@@ -13,13 +13,7 @@ import (
 	"github.com/recibohq/recibo/sqlite"
 )
 
-// A store is what the gateway owns: it opens it and closes it.
-type store interface {
-	recibo.Store
-	Close() error
-}
-
-func openStore(ctx context.Context, c *config.Config, o Options) (store, error) {
+func openStore(ctx context.Context, c *config.Config, o Options) (Store, error) {
 	durability := classes[c.Store.Durability]
 	if c.Store.Driver == "postgres" {
 		url, err := c.DatabaseURL()
