@@ -55,16 +55,6 @@ func (*adyen) parts() []string {
 	return names
 }
 
-// adyenResult is what became of each item.
-type adyenResult struct {
-	good     []bool
-	contents []recibo.Fingerprint
-}
-
-func (a *adyenResult) proved(item int) bool { return a.good[item] }
-
-func (a *adyenResult) content(item int) recibo.Fingerprint { return a.contents[item] }
-
 // verify succeeds if any item's signature is right. Items whose signature is not are left out, not a reason to refuse
 // those beside them.
 func (a *adyen) verify(v *verifier, d *recibo.Delivery, r *reading) error {
@@ -72,7 +62,7 @@ func (a *adyen) verify(v *verifier, d *recibo.Delivery, r *reading) error {
 	if err != nil || len(items) == 0 || len(items) > maxAdyenItems {
 		return fmt.Errorf("%w: no readable list of at most %d items", recibo.MissingSignature, maxAdyenItems)
 	}
-	result := &adyenResult{make([]bool, len(items)), make([]recibo.Fingerprint, len(items))}
+	result := &itemResult{make([]bool, len(items)), make([]recibo.Fingerprint, len(items))}
 	err = recibo.BadSignature
 	var proved []piece
 	for i, s := range items {

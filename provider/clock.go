@@ -14,10 +14,11 @@ const (
 	seconds unit = "s"       // exactly ten digits
 	millis  unit = "ms"      // exactly thirteen digits
 	rfc3339 unit = "rfc3339" // with zone; fractions of a second may be missing
-	auto    unit = "auto"    // any of the three, told apart by their length and form
+	iso     unit = "iso"     // likewise, with the zone without colon or missing (UTC), with a blank for the T
+	auto    unit = "auto"    // any of the first three, told apart by their length and form
 )
 
-var units = []unit{seconds, millis, rfc3339, auto}
+var units = []unit{seconds, millis, rfc3339, iso, auto}
 
 var errTime = errors.New("not a time")
 
@@ -33,6 +34,8 @@ func parseTime(text string, u unit) (time.Time, error) {
 		return time.UnixMilli(n).UTC(), err
 	case u == rfc3339 || u == auto:
 		return strictRFC3339(text)
+	case u == iso:
+		return looseISO(text)
 	default:
 		return time.Time{}, errTime
 	}
@@ -64,6 +67,22 @@ func strictRFC3339(text string) (time.Time, error) {
 	return at.UTC(), nil
 }
 
+// looseISO reads the forms of ISO 8601 that senders use beside RFC 3339.
+func looseISO(text string) (time.Time, error) {
+	if len(text) > len("2006-01-02") && text[len("2006-01-02")] == ' ' {
+		text = text[:len("2006-01-02")] + "T" + text[len("2006-01-02 "):]
+	}
+	if at, err := strictRFC3339(text); err == nil {
+		return at, nil
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05"} {
+		if at, err := time.Parse(layout, text); err == nil && at.Year() >= 1970 && !strings.Contains(text, ",") {
+			return at.UTC(), nil
+		}
+	}
+	return time.Time{}, errTime
+}
+
 // occurred reads a time that informs and decides nothing: what is no time is the zero time.
 func occurred(text string, u unit) time.Time {
 	if whole, _, ok := strings.Cut(text, "."); ok && u == seconds {
@@ -81,7 +100,7 @@ func (u unit) format(at time.Time) string {
 	switch u {
 	case millis:
 		return strconv.FormatInt(at.UnixMilli(), 10)
-	case rfc3339:
+	case rfc3339, iso:
 		return at.UTC().Format(time.RFC3339)
 	default:
 		return strconv.FormatInt(at.Unix(), 10)

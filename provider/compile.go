@@ -69,9 +69,9 @@ func (c *compiler) timing() {
 		if part.time && !isTime {
 			c.fail("signature.signed", "{time} needs a time: {from: signature, unit: …}")
 		}
-		part.time = isTime && r.time.unit != auto
+		part.time = isTime && r.time.unit != auto && r.time.unit != iso
 	}
-	if err := r.sign.template.settle(); err != nil {
+	if err := r.sign.template.settle(r.time.unit); err != nil {
 		c.fail("signature.signed", "%v", err)
 	}
 }
@@ -83,8 +83,8 @@ func (c *compiler) facts() {
 		c.items(f.Items)
 	}
 	r.jsonIn = strings.TrimPrefix(f.JSONIn, "form:")
-	if f.JSONIn != "" && (r.jsonIn == f.JSONIn || f.Items != "") {
-		c.fail("json_in", `write "form:NAME", and not beside items`)
+	if f.JSONIn != "" && r.jsonIn == f.JSONIn {
+		c.fail("json_in", `write "form:NAME"`)
 	}
 	r.id = c.choice("id", f.ID)
 	r.idRenewed = isTrue(f.IDRenewed)
@@ -113,16 +113,31 @@ func (c *compiler) facts() {
 }
 
 func (c *compiler) items(text string) {
-	p, err := parsePlace(text, nil)
-	if err == nil && (p.kind != inJSON || p.path[len(p.path)-1] != anyItem || slices.Index(p.path, anyItem) != len(p.path)-1) {
-		err = fmt.Errorf(`write the path of one list: "json:events[]"`)
+	lists, err := parseChoice(text, nil)
+	for i := range lists {
+		p := &lists[i]
+		if p.kind != inJSON || p.path[len(p.path)-1] != anyItem {
+			err = fmt.Errorf(`write the path of a list: "json:events[]"`)
+			break
+		}
+		c.read("items", p, &c.rules.after)
 	}
 	if err != nil {
 		c.fail("items", "%v", err)
 		return
 	}
-	c.read("items", &p, &c.rules.after)
-	c.rules.items = &p
+	c.rules.items = lists
+}
+
+// within has p, if it is in an item, be relative to that.
+func (r *rules) within(p *place) bool {
+	for i := range r.items {
+		if list := r.items[i].path; p.kind == inJSON && len(p.path) > len(list) && slices.Equal(p.path[:len(list)], list) {
+			p.item, p.path = true, p.path[len(list):]
+			return true
+		}
+	}
+	return false
 }
 
 // choice reads a place or several, and has them read of the body or of each item.
@@ -142,9 +157,7 @@ func (c *compiler) choice(field, text string) choice {
 }
 
 func (c *compiler) place(field string, p *place) {
-	items := c.rules.items
-	if p.kind == inJSON && items != nil && len(p.path) > len(items.path) && slices.Equal(p.path[:len(items.path)], items.path) {
-		p.item, p.path = true, p.path[len(items.path):]
+	if c.rules.within(p) {
 		c.read(field, p, &c.rules.item)
 		return
 	}
@@ -184,8 +197,8 @@ func (c *compiler) key() {
 	}
 	k.orElse = f.Else == "fingerprint"
 	switch {
-	case f.Else != "" && (!k.orElse || k.kind != recibo.KeyID):
-		c.fail("key.else", "only an id can be missing, and only a fingerprint can stand for it")
+	case f.Else != "" && (!k.orElse || k.kind != recibo.KeyID && k.kind != recibo.KeyComposite):
+		c.fail("key.else", "only an id or the first part of a composite can be missing, and only a fingerprint can stand for it")
 	case k.kind == recibo.KeyID && len(f.From) != 1:
 		c.fail("key.from", "an id has one place; if several fields name the event together, the kind is composite")
 	case (k.kind == recibo.KeyComposite || k.kind == recibo.KeyToken) && len(f.From) == 0:
@@ -209,14 +222,14 @@ func (c *compiler) cuts() {
 			c.fail("cut", "%v", err)
 			continue
 		}
-		if part := r.sign.template.find(&p); part != nil {
+		if part := r.sign.find(&p); part != nil {
 			part.cut = true
 			continue
 		}
 		if text == "time" && !r.scheme.covers(&p) {
 			continue // said of the time itself
 		}
-		if !p.inBody() || r.jsonIn != "" || r.items != nil {
+		if !p.inBody() || r.jsonIn != "" || len(r.items) > 0 {
 			c.fail("cut", "%s is no signed part and no member of the body", &p)
 			continue
 		}

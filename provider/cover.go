@@ -91,8 +91,9 @@ func (c *compiler) keptHeaders() []string {
 			names = append(names, ch[i].names...)
 		}
 	}
+	names = append(names, r.sign.listed.names()...)
 	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return slices.Contains(r.sign.from.names, name) })
+	return slices.DeleteFunc(slices.Compact(names), r.sign.from.names)
 }
 
 // covered holds the file to what the signature proves.
@@ -102,7 +103,7 @@ func (c *compiler) covered() {
 	switch k := r.key.kind; {
 	case (r.sign.shown() || r.sign.algorithm == algNone) && k != recibo.KeyCredential:
 		c.fail("key.kind", "this sender signs nothing: the kind is credential")
-	case (k == recibo.KeyID || k == recibo.KeyFingerprint) && !whole:
+	case (k == recibo.KeyID || k == recibo.KeyFingerprint || r.key.orElse) && !whole:
 		c.fail("key.kind", "the signature does not cover the body, so whoever holds one request can change it: "+
 			"the kind is token, composite or credential")
 	case k == recibo.KeyID || k == recibo.KeyComposite || k == recibo.KeyToken:
@@ -117,8 +118,8 @@ func (c *compiler) covered() {
 		c.mustCover("version", r.version, "it cannot order events")
 	}
 	c.handshakesCovered()
-	if r.time.kind == recibo.SendTime && r.items == nil && !r.cutsTime() {
-		c.fail("cut", "the send time is renewed per try: cut it, or each try has other content")
+	if r.time.kind == recibo.SendTime && len(r.items) == 0 && !r.cutsTime() && c.file.Cut == nil {
+		c.fail("cut", "the send time is renewed per try: cut it, or write cut: [] if it can be all that tells two events apart")
 	}
 }
 
@@ -153,7 +154,7 @@ func (r *rules) signedText() string {
 
 // cutsTime says that the signed time is left out of the fingerprint.
 func (r *rules) cutsTime() bool {
-	if part := r.sign.template.find(&r.time.from); part != nil {
+	if part := r.sign.find(&r.time.from); part != nil {
 		return part.cut
 	}
 	return slices.ContainsFunc(r.cuts, func(p place) bool { return p.same(&r.time.from) })

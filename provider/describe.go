@@ -93,7 +93,7 @@ func (p *Provider) describe(name string) Variant {
 		Unchecked: r.sign.algorithm == algNone, KeyForm: string(r.sign.secret), Signature: r.sign.from.String(), Signed: r.scheme.parts(), Unsigned: r.unsigned(),
 		Key: r.key.kind, Time: r.time.kind, Tolerance: r.profile.Tolerance, Horizon: r.profile.Horizon,
 		Grade: r.grade(), Protection: r.protection(), Retries: r.retryAbout,
-		Batch: r.items != nil, Handshake: len(r.handshakes) > 0, Acknowledge: r.profile.Acknowledge,
+		Batch: len(r.items) > 0, Handshake: len(r.handshakes) > 0, Acknowledge: r.profile.Acknowledge,
 	}
 	switch {
 	case v.Unchecked:

@@ -15,11 +15,12 @@ const (
 	encBase64    encoding = "base64"    // standard alphabet, padded
 	encBase64URL encoding = "base64url" // with or without padding
 	encUTF8      encoding = "utf8"      // the text itself
+	encHexBase64 encoding = "hexbase64" // base64 of hex
 	encPrefixed  encoding = "whsec"     // base64, with or without the prefix "whsec_"
 )
 
 var (
-	signatureEncodings = []encoding{encHex, encBase64, encBase64URL, encUTF8}
+	signatureEncodings = []encoding{encHex, encBase64, encBase64URL, encHexBase64, encUTF8}
 	secretEncodings    = []encoding{encUTF8, encHex, encBase64, encBase64URL, encPrefixed}
 )
 
@@ -37,10 +38,18 @@ func (e encoding) appendDecoded(dst, src []byte) ([]byte, error) {
 	switch e {
 	case encHex:
 		dst, err = hex.AppendDecode(dst, src)
+	case encHexBase64:
+		var text []byte
+		if text, err = base64.StdEncoding.Strict().AppendDecode(nil, src); err == nil {
+			dst, err = hex.AppendDecode(dst, text)
+		}
 	case encBase64URL:
 		dst, err = base64.RawURLEncoding.Strict().AppendDecode(dst, trimPadding(src))
+	case encPrefixed: // some show it without padding, some people copy the version in front of it
+		src = bytes.TrimPrefix(bytes.TrimPrefix(src, []byte("v1,")), e.prefix())
+		dst, err = base64.RawStdEncoding.Strict().AppendDecode(dst, trimPadding(src))
 	default:
-		dst, err = base64.StdEncoding.Strict().AppendDecode(dst, bytes.TrimPrefix(src, e.prefix()))
+		dst, err = base64.StdEncoding.Strict().AppendDecode(dst, src)
 	}
 	if err != nil {
 		return dst, errEncoding
@@ -69,6 +78,8 @@ func (e encoding) encode(b []byte) string {
 		return hex.EncodeToString(b)
 	case encBase64URL:
 		return base64.RawURLEncoding.EncodeToString(b)
+	case encHexBase64:
+		return base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(b)))
 	case encUTF8:
 		return string(b)
 	default:

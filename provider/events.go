@@ -29,7 +29,7 @@ func (v *verifier) Events(d *recibo.Delivery, verified *recibo.Verified) []recib
 	if !ok {
 		return nil // not of this package: nothing of it verified here
 	}
-	if v.items != nil {
+	if len(v.items) > 0 {
 		return v.batch(d, r)
 	}
 	x := v.view(d, r)
@@ -56,7 +56,7 @@ func (v *verifier) batch(d *recibo.Delivery, r *reading) []recibo.Event {
 		if x.item, err = readDocument(doc.src[s.start:s.end], &v.item, ""); err != nil {
 			x.item, x.fault = nil, err
 		}
-		events = append(events, x.event(v.itemContent(r, doc, i), s))
+		events = append(events, x.event(v.itemContent(r, doc, i), doc.within(d.Body, s)))
 	}
 	return events
 }
@@ -115,7 +115,11 @@ func (x *view) name(e *recibo.Event) {
 		}
 		e.Key, err = recibo.NewKey(recibo.KeyID, e.ID)
 	case recibo.KeyComposite:
-		e.Key, err = recibo.NewKey(recibo.KeyComposite, x.texts(rule.from)...)
+		parts := x.texts(rule.from)
+		if parts[0] == "" && rule.orElse {
+			return
+		}
+		e.Key, err = recibo.NewKey(recibo.KeyComposite, parts...)
 	case recibo.KeyToken:
 		err = x.spend(e)
 	case recibo.KeyCredential:
@@ -209,11 +213,10 @@ func (x *view) words(choices []choice) string {
 func (x *view) object() string {
 	rule := &x.v.object
 	id := x.text(rule.id)
-	kind := cmp.Or(rule.word, x.text(rule.kind))
-	if id == "" || kind == "" {
+	if id == "" {
 		return ""
 	}
-	return kind + "/" + id
+	return cmp.Or(rule.word, x.text(rule.kind), "object") + "/" + id
 }
 
 func (x *view) texts(choices []choice) []string {
@@ -262,6 +265,9 @@ func (x *view) field(p *place) (string, error) {
 	}
 	switch p.kind {
 	case inHeader:
+		if x.r.vague && x.v.sign.listed.find(p) != nil {
+			return "", nil
+		}
 		return hint(x.d.Header, p.names[min(x.r.set, len(p.names)-1)]), nil
 	case inQuery:
 		text, _, _ := queryValue(x.d.RawQuery, p.name) // not signed, or it were a part: what cannot be read is no hint

@@ -64,11 +64,23 @@ type signatureFile struct {
 	Prefixes  []string          `yaml:"prefixes"`
 	Format    string            `yaml:"format"`
 	Separator string            `yaml:"separator"`
+	Groups    string            `yaml:"groups"` // between several such lists
 	Encoding  string            `yaml:"encoding"`
 	Secret    string            `yaml:"secret"`
+	Derive    string            `yaml:"derive"` // the hash whose sum of the secret is the key
 	PublicKey string            `yaml:"public_key"`
 	Signed    string            `yaml:"signed"`
-	Pin       map[string]string `yaml:"pin"` // headers that must have exactly this value
+	Headers   *listedFile       `yaml:"headers"` // what {values} in signed stands for
+	Pin       map[string]string `yaml:"pin"`     // headers that must have exactly this value
+}
+
+// listedFile is where a request says which of its headers are signed.
+type listedFile struct {
+	From      string   `yaml:"from"`
+	Separator string   `yaml:"separator"`
+	As        string   `yaml:"as"`
+	Join      string   `yaml:"join"`
+	Require   []string `yaml:"require"`
 }
 
 type timeFile struct {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"mime/multipart"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -52,6 +54,83 @@ func unescape(b []byte) (string, error) {
 	}
 	return text.String(), nil
 }
+
+// encodedLen is how many bytes of b the first n that unescape makes of it take.
+func encodedLen(b []byte, n int) int {
+	i := 0
+	for ; n > 0 && i < len(b); n-- {
+		if b[i] == '%' {
+			i += 2
+		}
+		i++
+	}
+	return min(i, len(b))
+}
+
+// sortedForm joins a form's fields as some senders sign them: name and value, sorted by name, nothing between. The borders
+// can be moved within the text that this makes, so it is the text that names an event.
+func sortedForm(body []byte) ([]byte, error) {
+	type field struct{ name, value string }
+	var fields []field
+	var err error
+	if looksLikeJSON(body) {
+		return nil, errors.New("not a form")
+	}
+	eachPair(body, func(p pair) bool {
+		var f field
+		if f.name, err = unescape(p.name); err == nil {
+			f.value, err = unescape(p.value)
+		}
+		if len(fields) == maxFields {
+			err = fmt.Errorf("more than %d fields", maxFields)
+		}
+		fields = append(fields, f)
+		return err == nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
+	var joined []byte
+	for i, f := range fields {
+		if i > 0 && fields[i-1].name == f.name {
+			return nil, fmt.Errorf("field %q occurs twice", f.name)
+		}
+		joined = append(append(joined, f.name...), f.value...)
+	}
+	return joined, nil
+}
+
+// partNamed returns the one part of a multipart body that is called name, as it is. The boundary is what the body begins
+// with: the header that says it is not signed.
+func partNamed(body []byte, name string) ([]byte, error) {
+	line, _, _ := bytes.Cut(body, []byte("\r\n"))
+	if len(line) < 3 || len(line) > 72 {
+		return nil, errors.New("no multipart boundary")
+	}
+	reader := multipart.NewReader(bytes.NewReader(body), string(line[2:]))
+	var found []byte
+	for n := 0; ; n++ {
+		part, err := reader.NextRawPart()
+		switch {
+		case errors.Is(err, io.EOF) && found != nil:
+			return found, nil
+		case err != nil:
+			return nil, fmt.Errorf("no part %q: %w", name, err)
+		case n > maxParts:
+			return nil, fmt.Errorf("more than %d parts", maxParts)
+		case part.FormName() != name:
+			continue
+		case found != nil:
+			return nil, fmt.Errorf("part %q occurs twice", name)
+		}
+		if found, err = io.ReadAll(part); err != nil {
+			return nil, err
+		}
+	}
+}
+
+const maxParts = 100
 
 func unhex(c byte) byte {
 	switch {

@@ -20,14 +20,34 @@ const (
 )
 
 // A format is how signatures are written into their header: "sha256={sig}", or with a separator a list of entries such as
-// "t={time},v1={sig}". In a list an entry that matches none is passed over, as an unknown version must be.
+// "t={time},v1={sig}". In a list an entry that matches none is passed over, as an unknown version must be. With groups there
+// are several such lists, one for each key.
 type format struct {
 	separator string
+	groups    string
 	entries   []entry
 }
 
-// An entry is a prefix and a slot: what follows the prefix is the signature or the time.
+// An entry is a prefix and a slot: what follows the prefix is the signature, the time, or another text with a name.
 type entry struct{ prefix, slot string }
+
+// Written is what stands where the signature does.
+type written struct {
+	signatures []string
+	time       string
+	named      []named
+}
+
+type named struct{ name, text string }
+
+func (w *written) text(name string) string {
+	for _, n := range w.named {
+		if n.name == name {
+			return n.text
+		}
+	}
+	return ""
+}
 
 func parseFormat(text, separator string) (format, error) {
 	f := format{separator: separator}
@@ -36,17 +56,11 @@ func parseFormat(text, separator string) (format, error) {
 		entries = strings.Split(text, separator)
 	}
 	for _, one := range entries {
-		e := entry{slot: slotSignature}
-		prefix, ok := strings.CutSuffix(one, e.slot)
-		if !ok {
-			e.slot = slotTime
-			prefix, ok = strings.CutSuffix(one, e.slot)
+		prefix, slot, ok := strings.Cut(one, "{")
+		if !ok || strings.IndexByte(slot, '}') != len(slot)-1 || len(slot) < 2 {
+			return f, fmt.Errorf("%q does not end in {sig}, {time} or another name", one)
 		}
-		if !ok || strings.ContainsAny(prefix, "{}") {
-			return f, fmt.Errorf("%q does not end in {sig} or {time}", one)
-		}
-		e.prefix = prefix
-		f.entries = append(f.entries, e)
+		f.entries = append(f.entries, entry{prefix, "{" + slot})
 	}
 	if !f.has(slotSignature) {
 		return f, errors.New("no {sig}: say where the signature stands")
@@ -76,50 +90,75 @@ func (f *format) entry(n int, piece string) (slot, rest string) {
 // errNoSignature: there is a list, and no entry of the configured version in it.
 var errNoSignature = errors.New("no signature of this version")
 
-// read finds the signatures and the time in text.
-func (f *format) read(text string, into []string) (signatures []string, at string, err error) {
-	signatures = into
+// read finds the signatures and what stands beside them.
+func (f *format) read(text string, into *written) error {
 	if f.separator == "" {
 		slot, rest := f.entry(0, text)
 		if slot == "" || rest == "" {
-			return nil, "", fmt.Errorf("want %s%s", f.entries[0].prefix, slotSignature)
+			return fmt.Errorf("want %s%s", f.entries[0].prefix, slotSignature)
 		}
-		return append(signatures, rest), "", nil
+		into.signatures = append(into.signatures, rest)
+		return nil
 	}
+	if f.groups == "" {
+		return f.readList(text, into)
+	}
+	at := ""
+	for group := range strings.SplitSeq(text, f.groups) {
+		into.time = ""
+		if err := f.readList(group, into); err != nil {
+			return err
+		}
+		if at != "" && into.time != at {
+			return errors.New("two times")
+		}
+		at = into.time
+	}
+	return nil
+}
+
+func (f *format) readList(text string, into *written) error {
 	n := 0
 	for piece := range strings.SplitSeq(text, f.separator) {
 		slot, rest := f.entry(n, piece)
 		n++
 		switch {
 		case slot == slotSignature:
-			signatures = append(signatures, rest)
-		case slot == slotTime && at != "":
-			return nil, "", errors.New("two times")
+			into.signatures = append(into.signatures, rest)
+		case slot == slotTime && into.time != "":
+			return errors.New("two times")
 		case slot == slotTime:
-			at = rest
+			into.time = rest
+		case slot != "" && into.text(slot[1:len(slot)-1]) != "" && f.groups == "":
+			return fmt.Errorf("two of %s", slot)
+		case slot != "":
+			into.named = append(into.named, named{slot[1 : len(slot)-1], rest})
 		}
-		if len(signatures) > maxSignatures {
-			return nil, "", fmt.Errorf("more than %d signatures", maxSignatures)
+		if len(into.signatures) > maxSignatures || len(into.named) > maxSignatures {
+			return fmt.Errorf("more than %d signatures", maxSignatures)
 		}
 	}
-	if len(signatures) == 0 {
-		return nil, "", errNoSignature
+	if len(into.signatures) == 0 {
+		return errNoSignature
 	}
-	return signatures, at, nil
+	return nil
 }
 
 // write makes the text that a sender sends.
-func (f *format) write(signature, at string) string {
+func (f *format) write(signature, at string, others func(name string) string) string {
 	var b strings.Builder
 	for i, e := range f.entries {
 		if i > 0 {
 			b.WriteString(f.separator)
 		}
 		b.WriteString(e.prefix)
-		if e.slot == slotTime {
+		switch e.slot {
+		case slotTime:
 			b.WriteString(at)
-		} else {
+		case slotSignature:
 			b.WriteString(signature)
+		default:
+			b.WriteString(others(e.slot[1 : len(e.slot)-1]))
 		}
 	}
 	return b.String()

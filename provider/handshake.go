@@ -61,10 +61,10 @@ func (c *compiler) occasion(field string, f *handshakeFile, h *handshake) {
 		c.fail(field+"method", "unknown method %q: write one of %v, or nothing for POST", h.method, checkMethods)
 	case !post && f.Unsigned:
 		c.fail(field+"unsigned", "only a POST is signed otherwise: leave it out")
-	case f.When.NoItems && c.rules.items == nil:
+	case f.When.NoItems && len(c.rules.items) == 0:
 		c.fail(field+"when.no_items", "there is no list: say items")
 	case f.When.NoItems:
-		list := *c.rules.items
+		list := c.rules.items[0]
 		list.path = list.path[:len(list.path)-1]
 		c.read(field+"when.no_items", &list, &c.rules.after)
 		h.list = &list

@@ -44,11 +44,11 @@ func (m mercadoPago) verify(v *verifier, d *recibo.Delivery, r *reading) error {
 	if err := v.findSignatures(d, r); err != nil {
 		return err
 	}
-	values, err := mercadoValues(d, r.time)
+	values, err := mercadoValues(d, r.written.time)
 	if err != nil {
 		return err
 	}
-	if r.verified.At, err = parseTime(r.time, auto); err != nil || strings.Contains(r.time, "-") {
+	if r.verified.At, err = parseTime(r.written.time, auto); err != nil || strings.Contains(r.written.time, "-") {
 		return fmt.Errorf("%w: ts: %w", recibo.MalformedSignature, errTime)
 	}
 	// The documents ask for the id in lower case, today's SDKs take it as received.
@@ -120,6 +120,6 @@ func (mercadoPago) seal(s *sealing) error {
 	if err != nil {
 		return err
 	}
-	s.header.Set(s.rules.sign.from.names[0], s.rules.sign.format.write(signature, at))
+	s.header.Set(s.rules.sign.from[0].names[0], s.rules.sign.format.write(signature, at, nil))
 	return nil
 }

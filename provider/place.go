@@ -33,7 +33,7 @@ type place struct {
 }
 
 func (p *place) String() string {
-	if p.kind == inSignature {
+	if p.kind == inSignature && p.name == "" {
 		return "signature"
 	}
 	if len(p.names) > 1 {
@@ -71,7 +71,7 @@ func parsePlace(text string, prefixes []string) (place, error) {
 		if slices.Contains(p.path, "") {
 			return p, fmt.Errorf("%q has an empty name in its path", text)
 		}
-	case inQuery, inForm, inParam:
+	case inQuery, inForm, inParam, inSignature:
 	default:
 		return p, fmt.Errorf("%q is no place: %q is none of header, query, json, form, param", text, kind)
 	}
@@ -145,6 +145,11 @@ func (c choice) String() string {
 		texts[i] = c[i].String()
 	}
 	return strings.Join(texts, "|")
+}
+
+// names says that any of the places is the header called name.
+func (c choice) names(name string) bool {
+	return slices.ContainsFunc(c, func(p place) bool { return slices.Contains(p.names, name) })
 }
 
 // all says that there is a place and that every alternative satisfies f.

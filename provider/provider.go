@@ -83,7 +83,7 @@ func (p *Provider) add(o *origin, name, prefix string, f *rulesFile) error {
 // checkParams has the file declare what its rules need.
 func (p *Provider) checkParams(o *origin, r *rules) error {
 	needed := map[string]bool{}
-	if r.sign.layout == "twilio" || r.sign.template.has(urlPart) {
+	if r.sign.layout == "twilio" || r.sign.template.has(urlPart) || r.sign.template.has(pathPart) {
 		needed[paramURL] = true
 	}
 	for i := range r.sign.template {
@@ -178,7 +178,7 @@ func (s *signing) keys(src *recibo.Source) (prover, []recibo.SecretID, error) {
 		k, err := newPublicKeys(s.algorithm, s.publicKey, src.PublicKeys)
 		return k, nil, err
 	}
-	secrets, err := decodeSecrets(src.Secrets, s.secret)
+	secrets, err := decodeSecrets(src.Secrets, s.secret, src.Mode == "test")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -190,7 +190,7 @@ func (s *signing) keys(src *recibo.Source) (prover, []recibo.SecretID, error) {
 		h := newKeyedHashes(secrets, hashes[s.hash])
 		return h, h.ids, nil
 	}
-	m := newMACs(secrets, hashes[s.hash])
+	m := newMACs(s.derived(secrets), hashes[s.hash])
 	ids := make([]recibo.SecretID, len(m.keys))
 	for i, key := range m.keys {
 		ids[i] = key.id
@@ -207,8 +207,7 @@ func (v *verifier) addRequired(text string) error {
 		return fmt.Errorf("require: %w", err)
 	}
 	set := &v.after
-	if v.items != nil && len(p.path) > len(v.items.path) && slices.Equal(p.path[:len(v.items.path)], v.items.path) {
-		p.item, p.path = true, p.path[len(v.items.path):]
+	if v.within(&p) {
 		set = &v.item
 	} else if slices.Contains(p.path, anyItem) {
 		return fmt.Errorf("require: %s is not within the items of this sender", &p)

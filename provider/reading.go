@@ -14,10 +14,11 @@ type reading struct {
 	verified   recibo.Verified
 	pieces     []piece // what verified, in order
 	signatures [][]byte
-	time       string // as it stands beside the signature
-	set        int    // which of the sender's header prefixes is in use
-	fault      error  // verified, but unreadable
-	own        any    // the scheme's
+	written    written // where the signature stands
+	set        int     // which of the sender's header prefixes is in use
+	vague      bool    // the listed headers could be split otherwise: none of them is a fact
+	fault      error   // verified, but unreadable
+	own        any     // the scheme's
 
 	doc    *document // the body, once it was read
 	docErr error
@@ -35,6 +36,7 @@ func newReading() *reading {
 	r := &reading{}
 	r.pieces = r.room.pieces[:0]
 	r.signatures = r.room.signatures[:0]
+	r.written.signatures = r.room.texts[:0]
 	r.bytes = r.room.bytes[:0]
 	return r
 }
@@ -60,6 +62,7 @@ func (r *reading) signed(p *place) (string, bool) {
 type document struct {
 	src    []byte
 	inBody bool // src is the body itself, not what was decoded from it
+	field0 value
 	paths  []value
 	names  []value
 	items  []span
@@ -73,8 +76,10 @@ func readDocument(body []byte, set *fieldSet, jsonIn string) (*document, error) 
 	if looksLikeJSON(body) {
 		return doc, doc.walk(set)
 	}
-	if jsonIn != "" && bytes.HasPrefix(body, []byte(jsonIn+"=")) {
-		return doc.unwrap(set, jsonIn)
+	if jsonIn != "" {
+		if done, err := doc.unwrap(set, jsonIn); done || err != nil {
+			return doc, err
+		}
 	}
 	if len(set.names) == 0 {
 		return doc, errors.New("not JSON")
@@ -87,19 +92,46 @@ func (doc *document) walk(set *fieldSet) (err error) {
 	return err
 }
 
-// unwrap reads a form one field of which holds the document.
-func (doc *document) unwrap(set *fieldSet, jsonIn string) (*document, error) {
+// unwrap reads a form one field of which holds the document, if it is there.
+func (doc *document) unwrap(set *fieldSet, jsonIn string) (done bool, err error) {
+	body := doc.src
+	if bytes.HasPrefix(body, []byte("--")) {
+		if doc.src, err = partNamed(body, jsonIn); err != nil {
+			return false, err
+		}
+		doc.inBody, doc.field0.start = false, bytes.Index(body, doc.src)
+		return true, doc.walk(set)
+	}
 	names := append([]string{jsonIn}, set.names...)
 	fields := make([]value, len(names))
-	if err := readForm(doc.src, names, fields); err != nil {
-		return doc, err
+	if err := readForm(body, names, fields); err != nil {
+		return false, err
 	}
-	doc.src, doc.inBody, doc.names = []byte(fields[0].text), false, fields[1:]
-	return doc, doc.walk(set)
+	if fields[0].kind == 0 {
+		return false, nil
+	}
+	doc.src, doc.inBody, doc.names, doc.field0 = []byte(fields[0].text), false, fields[1:], fields[0]
+	return true, doc.walk(set)
 }
 
+// within is where a stretch of the document lies in the body.
+func (doc *document) within(body []byte, s span) span {
+	if doc.inBody {
+		return s
+	}
+	f := doc.field0
+	if f.kind == 0 { // a part of its own, as it is
+		return span{f.start + s.start, f.start + s.end}
+	}
+	encoded := body[f.start:f.end]
+	return span{f.start + encodedLen(encoded, s.start), f.start + encodedLen(encoded, s.end)}
+}
+
+// byteOrderMark may stand once before a document. It is passed over in reading, never in verifying.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 func looksLikeJSON(body []byte) bool {
-	trimmed := bytes.TrimLeft(body, " \t\r\n")
+	trimmed := bytes.TrimLeft(bytes.TrimPrefix(body, byteOrderMark), " \t\r\n")
 	return len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[')
 }
 

@@ -15,7 +15,7 @@ type rules struct {
 	time    timing
 	key     keyRule
 	cuts    []place // of the body: left out of the fingerprint
-	items   *place  // the list whose elements are the events
+	items   choice  // the lists whose elements are the events
 	jsonIn  string  // the form field that may hold the JSON document
 
 	id        choice // unsigned: information
@@ -45,13 +45,15 @@ type signing struct {
 	layout    string // the scheme's name in the file
 	algorithm string
 	hash      string
-	from      place
+	from      choice // each that is there has signatures
 	format    format
 	encoding  encoding
 	secret    encoding
 	publicKey keyForm
 	prefixes  []string
+	derive    string // the hash whose sum of the secret is the key
 	template  template
+	listed    headerList
 	pins      []pin
 }
 
@@ -69,7 +71,7 @@ type timing struct {
 type keyRule struct {
 	kind   recibo.KeyKind
 	from   []choice
-	orElse bool // without an id the content names it
+	orElse bool // without an id, or the first part, the content names it
 }
 
 // An objectRule says what an event is about: its kind, a place or a word, and its id.
@@ -138,7 +140,7 @@ var schemes = map[string]schemeFactory{
 	algEd25519:     {newTemplateScheme, algEd25519},
 	algECDSA:       {newTemplateScheme, algECDSA},
 	algRSA:         {newTemplateScheme, algRSA},
-	algToken:       {newTemplateScheme, algToken},
+	algToken:       {newToken, algToken},
 	algBasic:       {newTemplateScheme, algBasic},
 	algKeyed:       {newKeyedScheme, algKeyed},
 	algNone:        {newUnchecked, algNone},

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"bytes"
-	"cmp"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -15,9 +14,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -118,140 +115,6 @@ func (s *sealing) setHint(c choice, text string) {
 	}
 }
 
-// seal signs by template: first what goes into the body, then what stands over it.
-func (t *templateScheme) seal(s *sealing) error {
-	for i := range s.rules.sign.template {
-		if part := &s.rules.sign.template[i]; part.kind == placePart {
-			if err := s.fill(&part.place); err != nil {
-				return err
-			}
-		}
-	}
-	pieces := make([]piece, len(s.rules.sign.template))
-	for i := range s.rules.sign.template {
-		text, err := s.part(&s.rules.sign.template[i])
-		if err != nil {
-			return err
-		}
-		pieces[i] = piece{bytes: text, from: &s.rules.sign.template[i]}
-	}
-	signature, err := s.sign(pieces)
-	if err != nil {
-		return err
-	}
-	return s.put(signature)
-}
-
-// fill gives a signed part its value, unless it has one.
-func (s *sealing) fill(p *place) error {
-	rule := &s.rules.key
-	text := newUUID()
-	switch {
-	case p.same(&s.rules.time.from):
-		text = s.at()
-	case rule.kind == recibo.KeyID && rule.from[0][0].same(p):
-		text = s.id
-	case p.kind == inHeader && s.header.Get(p.names[0]) != "":
-		return nil
-	}
-	switch p.kind {
-	case inHeader:
-		s.header.Set(p.names[0], text)
-		return nil
-	case inJSON, inForm:
-		return s.write(p, text)
-	default:
-		return nil
-	}
-}
-
-// write puts text into the body.
-func (s *sealing) write(p *place, text string) (err error) {
-	if p.kind == inJSON {
-		s.body, err = setText(s.body, p.path, text)
-		return err
-	}
-	s.body, err = setField(s.body, p.name, text)
-	return err
-}
-
-func (s *sealing) at() string { return s.rules.time.unit.format(s.now) }
-
-func (s *sealing) part(part *templatePart) ([]byte, error) {
-	switch part.kind {
-	case literalPart:
-		return part.literal, nil
-	case bodyPart:
-		return s.body, nil
-	case crcPart:
-		return []byte(strconv.FormatUint(uint64(crc32.ChecksumIEEE(s.body)), 10)), nil
-	case urlPart:
-		return []byte(cmp.Or(s.params[paramURL], s.configured)), nil
-	case methodPart:
-		return []byte(http.MethodPost), nil
-	case secretPart:
-		return nil, nil
-	}
-	switch p := &part.place; p.kind {
-	case inSignature:
-		return []byte(s.at()), nil
-	case inHeader:
-		return []byte(s.header.Get(p.names[0])), nil
-	case inParam:
-		return []byte(s.params[p.name]), nil
-	case inQuery:
-		_, query, _ := strings.Cut(s.url, "?")
-		text, _, err := queryValue(query, p.name)
-		return []byte(text), err
-	default:
-		text, err := s.read(p)
-		return []byte(text), err
-	}
-}
-
-// field is the text at a JSON path of the body.
-func (s *sealing) field(path string) (string, error) {
-	return s.read(&place{kind: inJSON, name: path, path: splitPath(path)})
-}
-
-func (s *sealing) read(p *place) (string, error) {
-	var set fieldSet
-	at := *p
-	if err := set.add(&at); err != nil {
-		return "", err
-	}
-	doc, err := readDocument(s.body, &set, "")
-	if err != nil {
-		return "", err
-	}
-	text, _, err := doc.field(&at)
-	return text, err
-}
-
-// put writes the signature where it belongs.
-func (s *sealing) put(signature string) error {
-	from := &s.rules.sign.from
-	text := s.rules.sign.format.write(signature, s.at())
-	switch from.kind {
-	case inHeader:
-		s.header.Set(from.names[0], text)
-		return nil
-	case inQuery:
-		s.addQuery(from.name + "=" + escapeQuery(text))
-		return nil
-	default:
-		return s.write(from, text)
-	}
-}
-
-func (s *sealing) addQuery(pair string) {
-	separator := "?"
-	if strings.Contains(s.url, "?") {
-		separator = "&"
-	}
-	s.url += separator + pair
-}
-
 // signer makes the function that signs with the request's key.
 func (s *signing) signer(req *SignRequest) (func([]piece) (string, error), error) {
 	if s.algorithm == algNone {
@@ -264,6 +127,7 @@ func (s *signing) signer(req *SignRequest) (func([]piece) (string, error), error
 	if err != nil {
 		return nil, err
 	}
+	key = s.derived([][]byte{key})[0]
 	if len(key) == 0 {
 		return nil, errors.New("there is no secret")
 	}

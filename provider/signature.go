@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // signature reads how the sender signs.
@@ -21,7 +22,12 @@ func (c *compiler) signature(f *signatureFile) {
 		s.pins = append(s.pins, pin{http.CanonicalHeaderKey(name), f.Pin[name]})
 	}
 	c.template(f)
-	c.read("signature.from", &s.from, &c.rules.before)
+	c.listed(f.Headers)
+	for i := range s.from {
+		if !slices.Contains(s.from[i].path, anyItem) {
+			c.read("signature.from", &s.from[i], &c.rules.before)
+		}
+	}
 	c.rules.scheme = factory.make(c.rules)
 }
 
@@ -54,16 +60,29 @@ func (c *compiler) written(f *signatureFile) {
 	}
 	var err error
 	if from != "" || s.layout != "adyen" {
-		if s.from, err = parsePlace(from, f.Prefixes); err != nil {
+		if s.from, err = parseChoice(from, f.Prefixes); err != nil {
 			c.fail("signature.from", "%v", err)
 		}
 	}
 	if s.format, err = parseFormat(text, f.Separator); err != nil {
 		c.fail("signature.format", "%v", err)
 	}
-	if s.layout != "adyen" && slices.Contains(s.from.path, anyItem) {
-		c.fail("signature.from", "%s is within a list: no template can sign each item", &s.from)
+	if s.format.groups = f.Groups; f.Groups != "" && f.Separator == "" {
+		c.fail("signature.groups", "say separator: how the entries of each are told apart")
 	}
+	if s.derive = f.Derive; s.derive != "" && (hashes[s.derive] == nil || s.algorithm != algHMAC) {
+		c.fail("signature.derive", "it is a hash that makes the key of an HMAC")
+	}
+	for i := range s.from {
+		if s.layout != "adyen" && !c.eachItem(&s.from[i]) && slices.Contains(s.from[i].path, anyItem) {
+			c.fail("signature.from", "%s is within a list: no template can sign each item", &s.from[i])
+		}
+	}
+}
+
+// eachItem says that p is where each item of a batch shows the secret.
+func (c *compiler) eachItem(p *place) bool {
+	return c.rules.sign.algorithm == algToken && p.kind == inJSON && strings.HasPrefix("json:"+p.name, c.file.Items+".") && c.file.Items != ""
 }
 
 // templated are the schemes that sign by template.

@@ -14,24 +14,41 @@ type templateScheme struct{ rules *rules }
 
 func newTemplateScheme(r *rules) scheme { return &templateScheme{r} }
 
-func (s *templateScheme) covers(p *place) bool { return s.rules.sign.template.covers(p) }
+func (s *templateScheme) covers(p *place) bool { return s.rules.sign.covers(p) }
 
-func (s *templateScheme) wholeBody() bool { return s.rules.sign.template.has(bodyPart) }
+func (s *templateScheme) wholeBody() bool {
+	t := s.rules.sign.template
+	return t.wholeBody() || t.has(documentPart) || t.has(sortedPart)
+}
 
-func (s *templateScheme) parts() []string { return s.rules.sign.template.names() }
+func (s *templateScheme) parts() []string {
+	names := s.rules.sign.template.names()
+	for i := range s.rules.sign.listed.parts {
+		names = append(names, s.rules.sign.listed.parts[i].name())
+	}
+	return names
+}
+
+// covers says that a valid signature proves p.
+func (s *signing) covers(p *place) bool {
+	return s.template.covers(p) || s.template.has(valuesPart) && s.listed.find(p) != nil
+}
+
+// find returns the signed part that is p.
+func (s *signing) find(p *place) *templatePart {
+	if part := s.template.find(p); part != nil {
+		return part
+	}
+	return s.listed.find(p)
+}
 
 func (s *templateScheme) verify(v *verifier, d *recibo.Delivery, r *reading) error {
 	if err := v.findSignatures(d, r); err != nil {
 		return err
 	}
-	pieces := r.pieces
-	for i := range v.sign.template {
-		part := &v.sign.template[i]
-		bytes, err := v.part(part, d, r)
-		if err != nil {
-			return err
-		}
-		pieces = append(pieces, piece{bytes: bytes, from: part, cut: part.cut})
+	pieces, err := v.pieces(d, r)
+	if err != nil {
+		return err
 	}
 	if !v.prove(r, pieces) {
 		return recibo.BadSignature
@@ -39,22 +56,77 @@ func (s *templateScheme) verify(v *verifier, d *recibo.Delivery, r *reading) err
 	return nil
 }
 
+// pieces are what the template stands for in d.
+func (v *verifier) pieces(d *recibo.Delivery, r *reading) (pieces []piece, err error) {
+	pieces = r.pieces
+	for i := range v.sign.template {
+		part := &v.sign.template[i]
+		if part.kind == valuesPart {
+			if pieces, err = v.listedHeaders(d, r, pieces); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		bytes, err := v.part(part, d, r)
+		if err != nil {
+			return nil, err
+		}
+		pieces = append(pieces, piece{bytes: bytes, from: part, cut: part.cut})
+	}
+	return pieces, nil
+}
+
 // part is what stands for a part of the template in d.
 func (v *verifier) part(part *templatePart, d *recibo.Delivery, r *reading) ([]byte, error) {
 	switch part.kind {
 	case literalPart:
 		return part.literal, nil
-	case bodyPart:
-		return d.Body, nil
-	case crcPart:
-		return r.keep(strconv.FormatUint(uint64(crc32.ChecksumIEEE(d.Body)), 10)), nil
-	case urlPart:
-		return r.keep(v.params[paramURL]), nil
-	case methodPart:
-		return r.keep(d.Method), nil
 	case secretPart:
 		return nil, nil // the prover has it
+	case crcPart:
+		return r.keep(strconv.FormatUint(uint64(crc32.ChecksumIEEE(d.Body)), 10)), nil
+	case hashPart:
+		return r.keep(part.sum(d.Body)), nil
+	case urlPart:
+		return r.keep(v.params[paramURL]), nil
+	case pathPart:
+		return r.keep(pathOf(v.params[paramURL])), nil
+	case methodPart:
+		return r.keep(d.Method), nil
+	case placePart:
+		return v.placed(part, d, r)
+	default:
+		return v.body(part, d, r)
 	}
+}
+
+// body is the body as the template has it.
+func (v *verifier) body(part *templatePart, d *recibo.Delivery, r *reading) ([]byte, error) {
+	bytes := d.Body
+	var err error
+	switch part.kind {
+	case stringPart:
+		bytes, err = jsonString(d.Body)
+	case sortedPart:
+		bytes, err = sortedForm(d.Body)
+	case documentPart:
+		doc, unreadable := v.unproved(d, r)
+		if unreadable != nil {
+			return nil, unreadable
+		}
+		bytes = doc.src
+	}
+	if err == nil {
+		err = part.border.begins(string(bytes[:min(len(bytes), 256)]))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: body: %w", recibo.BadSignature, err)
+	}
+	return bytes, nil
+}
+
+// placed is the text at a place that is signed by itself.
+func (v *verifier) placed(part *templatePart, d *recibo.Delivery, r *reading) ([]byte, error) {
 	text, err := v.partText(&part.place, d, r)
 	if err != nil {
 		return nil, err
@@ -65,9 +137,9 @@ func (v *verifier) part(part *templatePart, d *recibo.Delivery, r *reading) ([]b
 		}
 		return r.keep(text), nil
 	}
-	for _, separator := range part.forbid {
-		if !part.constant() && strings.Contains(text, separator) {
-			return nil, fmt.Errorf("%w: %s holds the separator %q", recibo.MalformedSignature, &part.place, separator)
+	if !part.constant() {
+		if err := part.border.check(text, v.params); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", recibo.MalformedSignature, &part.place, err)
 		}
 	}
 	return r.keep(text), nil
@@ -78,24 +150,40 @@ func (v *verifier) partText(p *place, d *recibo.Delivery, r *reading) (string, e
 	case inHeader:
 		return header(d.Header, p.names[min(r.set, len(p.names)-1)])
 	case inSignature:
-		return v.found(p, r.time, r.time != "", nil)
+		text := r.written.time
+		if p.name != "" {
+			text = r.written.text(p.name)
+		}
+		return v.found(p, text, text != "", nil)
 	case inParam:
 		return v.params[p.name], nil
 	case inQuery:
 		text, ok, err := queryValue(d.RawQuery, p.name)
 		return v.found(p, text, ok, err)
 	default:
-		doc, ok := r.own.(*document)
-		if !ok {
-			var err error
-			if doc, err = readDocument(d.Body, &v.before, ""); err != nil {
-				return "", fmt.Errorf("%w: %w", recibo.MalformedSignature, err)
-			}
-			r.own = doc
+		doc, err := v.unproved(d, r)
+		if err != nil {
+			return "", err
 		}
 		text, ok, err := doc.field(p)
 		return v.found(p, text, ok, err)
 	}
+}
+
+// sum is the hash of the body as it is written.
+func (p *templatePart) sum(body []byte) string {
+	h := hashes[p.hash]()
+	h.Write(body)
+	return p.encoding.encode(h.Sum(nil))
+}
+
+// pathOf is the path of an address, query and all.
+func pathOf(address string) string {
+	_, rest, ok := strings.Cut(address, "://")
+	if i := strings.IndexAny(rest, "/?"); ok && i >= 0 {
+		return rest[i:]
+	}
+	return "/"
 }
 
 // paramURL is the parameter that holds the address as the sender knows it: behind a proxy no header can be trusted to

@@ -3,6 +3,7 @@ package provider
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // FuzzTemplate: two different sets of values never make the same signed text, for whatever template loads.
@@ -11,21 +12,30 @@ func FuzzTemplate(f *testing.F) {
 	f.Add("v0:{header:A}:{body}", "1", "", "x:y", uint8(3))
 	f.Add("{body}.{header:A}.{header:B}", "n", "t", "a.b", uint8(2))
 	f.Add("[{header:A};{body}]", "a", "", "b;c", uint8(2))
+	f.Add("{header:A}{time}{body}", "a1", "", "2{}", uint8(2))
+	f.Add("{header:A}{time}{body}", "a1", "", "a1767225600{}", uint8(4))
+	f.Add("{body}{time}", "a1", "", "12", uint8(2))
+	f.Add("{{{header:A}{secret}{body}}}", "a1", "", "12", uint8(2))
 	f.Fuzz(func(t *testing.T, text, a, b, body string, shift uint8) {
+		u := units[int(shift)%3]
 		tpl, err := parseTemplate(text, nil)
 		if err != nil || len(tpl) > 16 {
 			return
 		}
-		if tpl.settle() != nil || count(tpl) != len(tpl.names()) {
+		if tpl.settle(u) != nil || count(tpl) != len(tpl.names()) {
 			return
 		}
-		values := map[string]string{"header:A": a, "header:B": b, "body": body}
-		signed, ok := render(tpl, values)
+		at := u.format(time.Unix(1767225600, 0))
+		values := map[string]string{"header:A": a, "header:B": b, "body": body, timeName: at}
+		signed, ok := render(tpl, values, u)
 		if !ok {
 			return
 		}
-		for _, other := range shifted(a, b, body, int(shift)) {
-			if same, ok := render(tpl, other); ok && same == signed && used(tpl, other) != used(tpl, values) {
+		for _, other := range append(shifted(a, b, body, int(shift)), shiftedTimes(a, b, body, at)...) {
+			if other[timeName] == "" {
+				other[timeName] = at
+			}
+			if same, ok := render(tpl, other, u); ok && same == signed && used(tpl, other) != used(tpl, values) {
 				t.Fatalf("template %q: %v and %v are both signed as %q", text, values, other, signed)
 			}
 		}
@@ -34,7 +44,7 @@ func FuzzTemplate(f *testing.F) {
 
 // count is how many parts have values in the test, each at most once: a repeated part has one value in a delivery.
 func count(tpl template) (n int) {
-	for _, name := range []string{"header:A", "header:B", "body"} {
+	for _, name := range []string{"header:A", "header:B", "body", timeName} {
 		if strings.Count(strings.Join(tpl.names(), "\n")+"\n", name+"\n") == 1 {
 			n++
 		}
@@ -42,24 +52,48 @@ func count(tpl template) (n int) {
 	return n
 }
 
-// render is what is signed of values, unless a value holds a separator.
-func render(tpl template, values map[string]string) (string, bool) {
+const timeName = "time in the signature header"
+
+// render is what is signed of values, unless a value cannot stand there.
+func render(tpl template, values map[string]string, u unit) (string, bool) {
 	var b strings.Builder
 	for i := range tpl {
 		part := &tpl[i]
-		if part.kind == literalPart {
-			b.Write(part.literal)
-			continue
-		}
 		value := values[part.name()]
-		for _, separator := range part.forbid {
-			if part.kind != bodyPart && strings.Contains(value, separator) {
-				return "", false
-			}
+		var err error
+		switch {
+		case part.kind == literalPart:
+			value = string(part.literal)
+		case part.kind == secretPart:
+			value = "\x00a secret\x00"
+		case part.kind == bodyPart:
+			err = part.border.begins(value)
+		case part.time:
+			_, err = parseTime(value, u)
+		default:
+			err = part.border.check(value, nil)
+		}
+		if err != nil {
+			return "", false
 		}
 		b.WriteString(value)
 	}
 	return b.String(), true
+}
+
+// shiftedTimes are the values with the time at other places of what is signed.
+func shiftedTimes(a, b, body, at string) []map[string]string {
+	var all []map[string]string
+	for _, joined := range []string{a + at + body, a + at + b + body, body + at} {
+		for i := 0; i+len(at) <= len(joined); i++ {
+			before, moved, rest := joined[:i], joined[i:i+len(at)], joined[i+len(at):]
+			all = append(all,
+				map[string]string{"header:A": before, timeName: moved, "header:B": b, "body": rest},
+				map[string]string{"header:A": before, timeName: moved, "header:B": strings.TrimSuffix(rest, body), "body": body},
+				map[string]string{"header:A": a, timeName: moved, "header:B": b, "body": before})
+		}
+	}
+	return all
 }
 
 func used(tpl template, values map[string]string) string {

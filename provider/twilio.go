@@ -51,7 +51,7 @@ func (twilio) verify(v *verifier, d *recibo.Delivery, r *reading) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", recibo.BadSignature, err)
 	}
-	for _, spelled := range withAndWithoutPort(address) {
+	for _, spelled := range spellings(address) {
 		pieces := []piece{{bytes: []byte(spelled), from: twilioURL}, {bytes: fields, from: twilioFields}}
 		if v.prove(r, pieces) {
 			return nil
@@ -123,6 +123,16 @@ func twilioForm(body []byte) (joined []byte, err error) {
 		joined = append(append(joined, f.name...), f.value...)
 	}
 	return joined, nil
+}
+
+// spellings are the addresses that Twilio may have signed: with and without the port, and with an apostrophe that a proxy
+// or a URL parser on the way has encoded. What was signed is the same event however it was spelled on the way.
+func spellings(address string) []string {
+	all := withAndWithoutPort(address)
+	if !strings.Contains(address, "%27") {
+		return all
+	}
+	return append(all, withAndWithoutPort(strings.ReplaceAll(address, "%27", "'"))...)
 }
 
 // withAndWithoutPort is the address as it is and in its other spelling: Twilio is not consistent about ports.

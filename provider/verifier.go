@@ -117,19 +117,27 @@ func (v *verifier) read(d *recibo.Delivery, r *reading) (*document, error) {
 // findSignatures reads the signatures and the time beside them. Only the headers of the source's one variant are looked
 // at, so that nobody can strip a request down to a weaker one.
 func (v *verifier) findSignatures(d *recibo.Delivery, r *reading) error {
-	text, err := v.signatureText(d, r)
+	err := error(recibo.MissingSignature)
+	for i := range v.sign.from {
+		from := &v.sign.from[i]
+		text, missing := v.signatureText(from, d, r)
+		if errors.Is(missing, recibo.MissingSignature) && len(v.sign.from) > 1 {
+			continue
+		}
+		if missing != nil {
+			return missing
+		}
+		switch err = v.sign.format.read(text, &r.written); {
+		case errors.Is(err, errNoSignature):
+			return fmt.Errorf("%w: %w in %s", recibo.MissingSignature, err, from)
+		case err != nil:
+			return fmt.Errorf("%w: %s: %w", recibo.MalformedSignature, from, err)
+		}
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: no %s", err, v.sign.from)
 	}
-	texts, at, err := v.sign.format.read(text, r.room.texts[:0])
-	switch {
-	case errors.Is(err, errNoSignature):
-		return fmt.Errorf("%w: %w in %s", recibo.MissingSignature, err, &v.sign.from)
-	case err != nil:
-		return fmt.Errorf("%w: %s: %w", recibo.MalformedSignature, &v.sign.from, err)
-	}
-	r.time = at
-	return v.decodeSignatures(texts, r)
+	return v.decodeSignatures(r.written.signatures, r)
 }
 
 // decodeSignatures keeps those of the right length. One that is no signature does not spoil those beside it.
@@ -147,8 +155,7 @@ func (v *verifier) decodeSignatures(texts []string, r *reading) error {
 	return nil
 }
 
-func (v *verifier) signatureText(d *recibo.Delivery, r *reading) (string, error) {
-	from := &v.sign.from
+func (v *verifier) signatureText(from *place, d *recibo.Delivery, r *reading) (string, error) {
 	switch from.kind {
 	case inHeader:
 		for i, name := range from.names {
@@ -162,14 +169,26 @@ func (v *verifier) signatureText(d *recibo.Delivery, r *reading) (string, error)
 		text, ok, err := queryValue(d.RawQuery, from.name)
 		return v.found(from, text, ok, err)
 	default:
-		doc, err := readDocument(d.Body, &v.before, "")
+		doc, err := v.unproved(d, r)
 		if err != nil {
-			return "", fmt.Errorf("%w: %w", recibo.MalformedSignature, err)
+			return "", err
 		}
-		r.own = doc
 		text, ok, err := doc.field(from)
 		return v.found(from, text, ok, err)
 	}
+}
+
+// unproved is the body as far as the signature itself needs it, read once.
+func (v *verifier) unproved(d *recibo.Delivery, r *reading) (*document, error) {
+	if doc, ok := r.own.(*document); ok {
+		return doc, nil
+	}
+	doc, err := readDocument(d.Body, &v.before, v.jsonIn)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", recibo.MalformedSignature, err)
+	}
+	r.own = doc
+	return doc, nil
 }
 
 // found sorts out what was read of a signed place before anything is verified.
@@ -187,7 +206,11 @@ func (v *verifier) found(p *place, text string, ok bool, err error) (string, err
 
 // prove checks the signatures over pieces and keeps them if one is right.
 func (v *verifier) prove(r *reading, pieces []piece) bool {
-	id, ok := v.prover.prove(pieces, r.signatures)
+	return v.proveWith(r, pieces, r.signatures)
+}
+
+func (v *verifier) proveWith(r *reading, pieces []piece, signatures [][]byte) bool {
+	id, ok := v.prover.prove(pieces, signatures)
 	if ok {
 		r.verified.Secret, r.pieces = id, pieces
 	}

@@ -43,6 +43,9 @@ func walk(src []byte, paths [][]string, values []value) ([]span, error) {
 		return nil, errors.New("not UTF-8")
 	}
 	w := walker{src: src, paths: paths, values: values}
+	if bytes.HasPrefix(src, byteOrderMark) {
+		w.pos = len(byteOrderMark)
+	}
 	if err := w.value(uint64(1)<<len(paths)-1, 0); err != nil {
 		return nil, err
 	}
@@ -215,7 +218,12 @@ func (w *walker) list(open uint64, level int) bool {
 func (w *walker) element(open uint64, level, n int) (inside uint64) {
 	for ; open != 0; open &= open - 1 {
 		i := bits.TrailingZeros64(open)
-		if path := w.paths[i]; len(path) > level && isDigit(path[level][0]) && path[level] == strconv.Itoa(n) {
+		path := w.paths[i]
+		if len(path) <= level {
+			continue
+		}
+		each := path[level] == anyItem && len(path) > level+1 // a list within each element
+		if each || isDigit(path[level][0]) && path[level] == strconv.Itoa(n) {
 			inside |= 1 << i
 		}
 	}

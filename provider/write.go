@@ -3,8 +3,11 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
+	"strings"
+	"unicode/utf8"
 )
 
 // setText returns the JSON document src with text at path; objects that are missing are made. Every other byte stays.
@@ -48,6 +51,27 @@ func quote(text string) []byte {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(text) // a string always encodes
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// jsonString is text as JSON.stringify writes it: nothing but quotes, backslashes and control characters escaped.
+func jsonString(text []byte) ([]byte, error) {
+	if !utf8.Valid(text) {
+		return nil, errors.New("not UTF-8")
+	}
+	quoted := append(make([]byte, 0, len(text)+len(text)/8+2), '"')
+	for _, c := range text {
+		switch short := strings.IndexByte("\b\f\n\r\t", c); {
+		case c == '"' || c == '\\':
+			quoted = append(quoted, '\\', c)
+		case short >= 0:
+			quoted = append(quoted, '\\', "bfnrt"[short])
+		case c < ' ':
+			quoted = fmt.Appendf(quoted, "\\u%04x", c)
+		default:
+			quoted = append(quoted, c)
+		}
+	}
+	return append(quoted, '"'), nil
 }
 
 // setField returns the form src with one field set.
