@@ -47,7 +47,7 @@ func (w *Worker) outcome(a *Attempt, err, cause error) Outcome {
 		o.Kind = GiveUp
 	case errors.Is(cause, errStopping) && errors.Is(err, context.Canceled), errors.Is(err, errStopping):
 		o.Kind = Returned
-	case a.Number > len(w.opts.Retry):
+	case a.Number >= w.tries():
 		o.Kind = GiveUp
 	default:
 		o.RetryIn = w.wait(a.Number, err)

@@ -165,14 +165,24 @@ func (s *shift) start(ctx context.Context, l Lease) {
 	s.slots <- struct{}{}
 	s.running.Go(func() {
 		defer func() { <-s.slots }()
-		if ctx.Err() != nil {
-			o := Outcome{Kind: Returned}
-			s.logAttempt(&l, o, s.opts.Now(), s.settle(ctx, l.Ref, o))
-			return
+		switch {
+		case ctx.Err() != nil:
+			s.unrun(ctx, &l, Outcome{Kind: Returned})
+		case l.Attempt > s.tries():
+			s.unrun(ctx, &l, Outcome{Kind: GiveUp, Error: "tries used up: the last attempt's lease was lost"})
+		default:
+			s.attempt(&l)
 		}
-		s.attempt(&l)
 	})
 }
+
+// unrun settles a lease without an attempt.
+func (s *shift) unrun(ctx context.Context, l *Lease, o Outcome) {
+	s.logAttempt(l, o, s.opts.Now(), s.settle(ctx, l.Ref, o))
+}
+
+// tries is how many attempts a receipt has. What kills the process never returns, so they are also counted here.
+func (w *Worker) tries() int { return len(w.opts.Retry) + 1 }
 
 // idle waits until there may be work: something became due here, a slot came free, or a poll's time has passed.
 func (s *shift) idle(ctx context.Context) {

@@ -364,3 +364,28 @@ func TestStepRefusesABadNameForGood(t *testing.T) {
 		}
 	})
 }
+
+func TestWorkerGivesUpOnWhatKillsItsProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := openSQLite(t)
+		id := recordEvent(t, store, "evt_1")
+		for range 3 { // processes that died at it: leased, never settled
+			if leased, err := store.Lease(t.Context(), recibo.LeaseQuery{Max: 1, For: time.Second}); err != nil || len(leased.Leases) == 0 {
+				leased, err = store.Lease(t.Context(), recibo.LeaseQuery{Max: 1, For: time.Second, Lost: true})
+				if err != nil || len(leased.Leases) != 1 {
+					t.Fatalf("lease = %+v, %v", leased, err)
+				}
+			}
+			time.Sleep(2 * time.Second)
+		}
+		startWorker(t, store, func(context.Context, *recibo.Attempt) error {
+			t.Error("it ran a fourth time")
+			return nil
+		}, &recibo.WorkerOptions{Retry: []time.Duration{time.Second, time.Second}})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if s := status(t, store, id); s != recibo.Failed {
+			t.Errorf("status = %s, want failed after three tries", s)
+		}
+	})
+}

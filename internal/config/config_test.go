@@ -127,6 +127,14 @@ func TestConfigTakesAFileSecretWithoutItsFinalNewline(t *testing.T) {
 	}
 }
 
+func TestConfigTakesReferencesWithinBraces(t *testing.T) {
+	_, err := load(strings.Replace(good, "  - name: stripe\n    provider: stripe\n    secrets: [env:STRIPE]\n    tolerance: 5m\n",
+		"  - {name: stripe, provider: stripe, secrets: [env:STRIPE]}\n", 1))
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestConfigGivesTwilioItsPublicURL(t *testing.T) {
 	text := strings.Replace(good, "provider: stripe", "provider: twilio", 1)
 	if _, err := load(text); err != nil {

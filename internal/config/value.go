@@ -89,7 +89,7 @@ type Ref struct {
 
 // UnmarshalYAML reads a reference; a literal secret is an error with its place that does not repeat it.
 func (r *Ref) UnmarshalYAML(node ast.Node) error {
-	r.text, r.node = scalar(node), node
+	r.text, r.node = reference(node), node
 	for _, scheme := range [...]string{"env:", "file:", literal} {
 		if rest, ok := strings.CutPrefix(r.text, scheme); ok && rest != "" {
 			return nil
@@ -99,6 +99,17 @@ func (r *Ref) UnmarshalYAML(node ast.Node) error {
 }
 
 const literal = "insecure-literal:"
+
+// reference is a node's text; the parser takes env:NAME within {…} for a mapping.
+func reference(node ast.Node) string {
+	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) == 1 {
+		node = m.Values[0]
+	}
+	if pair, ok := node.(*ast.MappingValueNode); ok {
+		return pair.Key.String() + ":" + scalar(pair.Value)
+	}
+	return scalar(node)
+}
 
 // resolve returns what the reference names. A final newline of a file is removed: editors add it.
 func (r *Ref) resolve(lookupEnv func(string) (string, bool)) (string, error) {

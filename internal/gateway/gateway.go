@@ -143,6 +143,9 @@ func (g *Gateway) route(w http.ResponseWriter, r *http.Request) {
 // Addr is where deliveries are taken.
 func (g *Gateway) Addr() net.Addr { return g.listener.Addr() }
 
+// drainPause is how long a stopping gateway goes on answering 503 before it closes connections.
+const drainPause = 150 * time.Millisecond
+
 // Run serves until ctx ends, then stops in order: new deliveries are answered 503, begun ones are finished, running
 // attempts settle or give their leases back, the store closes. It returns nil after such a stop.
 func (g *Gateway) Run(ctx context.Context) error {
@@ -162,6 +165,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	g.ready.Store(false)
 	g.receiver.Drain()
+	time.Sleep(drainPause) // kept connections on which a request comes just now get their 503
 	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.drain)
 	defer cancel()
 	err = errors.Join(err, g.server.Shutdown(shutdown))
