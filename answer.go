@@ -33,6 +33,9 @@ func (rc *Receiver) answer(w http.ResponseWriter, d *Decision, in *intake) {
 		h["Retry-After"] = []string{strconv.Itoa(5 + rand.IntN(46))} //nolint:gosec // not a secret
 	case refuse:
 		a = refusal(h, d, status)
+		if profile.BareRefusals {
+			a = Answer{}
+		}
 		if status == http.StatusMethodNotAllowed {
 			h["Allow"] = []string{in.allow()}
 		}

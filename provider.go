@@ -50,6 +50,8 @@ type Verified struct {
 	Secret SecretID
 	// At is the signed time, zero if the sender signs none.
 	At time.Time
+	// Expires is until when the signature itself says that it may be used; zero if it does not say.
+	Expires time.Time
 	// Content is the digest of the bytes that verified, less what changes between tries.
 	Content Fingerprint
 	// Scheme is the verifier's own: what it read on the way and will need again.
@@ -83,6 +85,7 @@ type Profile struct {
 	Family        string   // joined sources must agree on it; the provider's name by default
 	Acknowledge   Answer   // the answer to what is kept; status 200 and no body by default
 	RefuseStatus  int      // the answer to a bad signature; 401 by default
+	BareRefusals  bool     // refusals have no body
 	KeepHeaders   []string // what is kept beside Content-Type and User-Agent; never the signature
 }
 

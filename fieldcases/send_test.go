@@ -67,14 +67,14 @@ func (w *world) send(s *step, i int) (reply, error) {
 	defer func() { _ = conn.Close() }()
 	began := time.Now()
 	_ = conn.SetDeadline(began.Add(answerLimit))
-	out := &output{conn: conn}
+	out := &output{conn: conn, continued: make(chan struct{}, 1)}
 	answers := bufio.NewReader(conn)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		out.request(s, body, answers)
+		out.request(s, body)
 	}()
-	resp, err := readFinal(answers, s.Method)
+	resp, err := readFinal(answers, s.Method, out.continued)
 	if err != nil {
 		_ = conn.Close()
 		<-done
@@ -93,13 +93,14 @@ func (w *world) send(s *step, i int) (reply, error) {
 	return r, nil
 }
 
-// readFinal reads the answer, past interim ones.
-func readFinal(answers *bufio.Reader, method string) (*http.Response, error) {
+// readFinal reads the answer, past interim ones, and tells of those.
+func readFinal(answers *bufio.Reader, method string, continued chan<- struct{}) (*http.Response, error) {
 	for {
 		resp, err := http.ReadResponse(answers, &http.Request{Method: method})
 		if err != nil || resp.StatusCode >= 200 {
 			return resp, err
 		}
+		continued <- struct{}{}
 	}
 }
 
@@ -205,11 +206,12 @@ func (w *world) dial(addr, peer string) (net.Conn, error) {
 
 // An output writes a request and counts the bytes of its body.
 type output struct {
-	conn  net.Conn
-	wrote int
+	conn      net.Conn
+	continued chan struct{} // an interim answer came
+	wrote     int
 }
 
-func (o *output) request(s *step, body []byte, answers *bufio.Reader) {
+func (o *output) request(s *step, body []byte) {
 	t := s.Transport
 	if t == nil {
 		t = &transport{}
@@ -222,8 +224,11 @@ func (o *output) request(s *step, body []byte, answers *bufio.Reader) {
 	if _, err := o.conn.Write(head); err != nil {
 		return
 	}
-	if t.WaitContinueS > 0 && !o.awaitContinue(answers, t.WaitContinueS) {
-		return
+	if t.WaitContinueS > 0 { // then it is sent anyway, as the case says
+		select {
+		case <-o.continued:
+		case <-time.After(time.Duration(t.WaitContinueS * float64(time.Second))):
+		}
 	}
 	switch {
 	case t.Slow == "body":
@@ -292,14 +297,6 @@ func (o *output) drip(p []byte, perSecond float64) {
 		}
 		time.Sleep(time.Duration(float64(time.Second) / max(perSecond, 0.1)))
 	}
-}
-
-// awaitContinue waits for the interim answer, at most so long, and then sends anyway, as the case says.
-func (o *output) awaitContinue(answers *bufio.Reader, s float64) bool {
-	_ = o.conn.SetReadDeadline(time.Now().Add(time.Duration(s * float64(time.Second))))
-	line, err := answers.Peek(12)
-	_ = o.conn.SetReadDeadline(time.Now().Add(answerLimit))
-	return err != nil || bytes.HasSuffix(line, []byte(" 100"))
 }
 
 // reasons are the format's words for what the gateway's log says.

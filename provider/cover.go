@@ -33,7 +33,7 @@ func (c *compiler) profile() {
 	}
 	if f.Answer != nil {
 		p.Acknowledge = recibo.Answer{Status: f.Answer.Ack.Status, ContentType: f.Answer.Ack.Type, Body: []byte(f.Answer.Ack.Body)}
-		p.RefuseStatus = f.Answer.Refuse
+		p.RefuseStatus, p.BareRefusals = f.Answer.Refuse, f.Answer.Bare
 		if s := p.Acknowledge.Status; s != 0 && s/100 != 2 {
 			c.fail("answer.ack.status", "%d is no success: what was kept is answered 2xx", s)
 		}
@@ -157,5 +157,5 @@ func (r *rules) cutsTime() bool {
 	if part := r.sign.find(&r.time.from); part != nil {
 		return part.cut
 	}
-	return slices.ContainsFunc(r.cuts, func(p place) bool { return p.same(&r.time.from) })
+	return r.time.from.kind == inClaim || slices.ContainsFunc(r.cuts, func(p place) bool { return p.same(&r.time.from) })
 }

@@ -72,6 +72,18 @@ type signatureFile struct {
 	Signed    string            `yaml:"signed"`
 	Headers   *listedFile       `yaml:"headers"` // what {values} in signed stands for
 	Pin       map[string]string `yaml:"pin"`     // headers that must have exactly this value
+
+	Algorithm string            `yaml:"algorithm"` // of a token; a token with another is refused
+	Claims    map[string]string `yaml:"claims"`    // what they must be: a text, "param:NAME", "*" for anything
+	BodyHash  *hashFile         `yaml:"body_hash"` // the claim that binds the body
+	URLHash   *hashFile         `yaml:"url_hash"`  // the claim that binds the address
+	Decrypt   bool              `yaml:"decrypt"`   // the token is encrypted to a key of the source's own
+}
+
+type hashFile struct {
+	Claim    string `yaml:"claim"`
+	Hash     string `yaml:"hash"`
+	Encoding string `yaml:"encoding"`
 }
 
 // listedFile is where a request says which of its headers are signed.
@@ -116,6 +128,7 @@ type retryFile struct {
 type answerFile struct {
 	Ack    ackFile `yaml:"ack"`
 	Refuse int     `yaml:"refuse_signature"`
+	Bare   bool    `yaml:"bare_refusals"`
 }
 
 type ackFile struct {

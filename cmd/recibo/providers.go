@@ -98,12 +98,8 @@ func showProvider(e *env, d *provider.Description) {
 	for _, v := range d.Variants {
 		showVariant(e, &v, len(d.Variants) > 1)
 	}
-	for _, p := range d.Params {
-		need := "optional"
-		if p.Required {
-			need = "required"
-		}
-		e.printf("  parameter   %s (%s): %s\n", p.Name, need, p.About)
+	for _, line := range paramLines(d.Params) {
+		e.printf("  parameter   %s\n", strings.ReplaceAll(line, "`", ""))
 	}
 	for _, note := range d.Notes {
 		e.printf("  note        %s\n", note)
@@ -130,14 +126,7 @@ func showVariant(e *env, v *provider.Variant, named bool) {
 		e.printf("  not signed  %s\n", strings.Join(v.Unsigned, ", "))
 	}
 	e.printf("  key         %s\n", strings.TrimSpace(keyWords[v.Key]+" "+strings.Join(v.KeyFrom, " + ")))
-	switch v.Time {
-	case recibo.SendTime:
-		e.printf("  time        %s, of sending: %s either way\n", v.TimeFrom, orDefaultTolerance(v))
-	case recibo.EventTime:
-		e.printf("  time        %s, of the event: older than %s goes to review\n", v.TimeFrom, v.Horizon)
-	default:
-		e.printf("  time        none is signed\n")
-	}
+	e.printf("  time        %s\n", timeText(v))
 	e.printf("  replay      %s: %s\n", v.Grade, strings.Join(v.Protection, "\n              "))
 	if v.Retries != "" {
 		e.printf("  retries     %s\n", v.Retries)

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,7 +19,7 @@ type verifyOptions struct {
 	secretFrom, publicFrom string
 	params                 map[string]string
 	now                    string
-	json                   bool
+	explain, json          bool
 }
 
 func newVerify(e *env) *cobra.Command {
@@ -30,8 +27,8 @@ func newVerify(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "Check a captured request offline",
-		Long: "Check a captured request offline: raw HTTP, the request line, headers, an empty line, the body.\n" +
-			"Without a file, or with -, it is read from standard input. Exit 1 if it would be refused.",
+		Long: "Check a captured request offline: raw HTTP (the request line, headers, an empty line, the body), a HAR file or a\n" +
+			"curl command. Without a file, or with -, it is read from standard input. Exit 1 if it would be refused.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args) },
 	}
@@ -42,6 +39,7 @@ func newVerify(e *env) *cobra.Command {
 	f.StringVar(&o.publicFrom, "public-key-from", "", "an asymmetric sender's public key, likewise")
 	f.StringToStringVar(&o.params, "param", nil, "what the scheme needs and is no secret: public_url=…")
 	f.StringVar(&o.now, "now", "", "judge the signed time as of then, RFC 3339 (default: now)")
+	f.BoolVar(&o.explain, "explain", false, "if it is refused, try the likely causes and name the one that would verify")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	_ = cmd.MarkFlagRequired("provider")
 	return cmd
@@ -54,6 +52,9 @@ type checked struct {
 	Detail   string        `json:"detail,omitempty"`
 	SignedAt *time.Time    `json:"signed_at,omitempty"`
 	Events   []checkedItem `json:"events,omitempty"`
+	Cause    string        `json:"would_verify_with,omitempty"`
+	Meaning  string        `json:"meaning,omitempty"`
+	Tried    []string      `json:"tried,omitempty"`
 }
 
 type checkedItem struct {
@@ -64,7 +65,7 @@ type checkedItem struct {
 }
 
 func (o *verifyOptions) run(ctx context.Context, e *env, args []string) error {
-	verifier, err := o.bind(e)
+	p, source, err := o.source(e)
 	if err != nil {
 		return no("%w", err)
 	}
@@ -76,9 +77,9 @@ func (o *verifyOptions) run(ctx context.Context, e *env, args []string) error {
 	if err != nil {
 		return couldNot(err)
 	}
-	d, err := parseRequest(raw)
+	d, err := parseCapture(raw)
 	if err != nil {
-		return no("%s: %w; want raw HTTP: POST /path HTTP/1.1, headers, an empty line, the body", name, err)
+		return no("%s: %w", name, err)
 	}
 	now := time.Now()
 	if o.now != "" {
@@ -86,7 +87,10 @@ func (o *verifyOptions) run(ctx context.Context, e *env, args []string) error {
 			return no("--now: %w", err)
 		}
 	}
-	got := check(ctx, verifier, d, now)
+	got, err := o.judge(ctx, p, source, d, now)
+	if err != nil {
+		return no("%w", err)
+	}
 	if o.json {
 		err = json.NewEncoder(e.stdout).Encode(got)
 	} else {
@@ -98,46 +102,50 @@ func (o *verifyOptions) run(ctx context.Context, e *env, args []string) error {
 	return err
 }
 
-func (o *verifyOptions) bind(e *env) (recibo.Verifier, error) {
+// judge checks the request, and looks for the cause of a refusal if that was asked for.
+func (o *verifyOptions) judge(ctx context.Context, p *provider.Provider, s *recibo.Source, d *recibo.Delivery, now time.Time) (*checked, error) {
+	verifier, err := p.Bind(s)
+	if err != nil {
+		if !o.explain {
+			return nil, err
+		}
+		verifier = nil // the secret itself may be what is wrong
+	}
+	got := &checked{Reason: recibo.BadSignature, Detail: fmt.Sprint(err)}
+	if verifier != nil {
+		got = check(ctx, verifier, d, now)
+	}
+	if o.explain && !got.Verified {
+		var found *cause
+		if found, got.Tried = explain(ctx, p, s, d); found != nil {
+			got.Cause, got.Meaning = found.tried, found.meaning
+		}
+	}
+	return got, nil
+}
+
+// source is a source of the sender with the keys that the flags name.
+func (o *verifyOptions) source(e *env) (*provider.Provider, *recibo.Source, error) {
 	p, err := provider.Lookup(o.provider)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	source := &recibo.Source{Name: "captured", Provider: p, Variant: o.variant, Params: o.params}
+	source := &recibo.Source{Name: "captured", Path: "/in/captured", Provider: p, Variant: o.variant, Params: o.params}
 	if o.secretFrom != "" {
 		secret, err := readSecret(e, o.secretFrom)
 		if err != nil {
-			return nil, flagError("--secret-from", err)
+			return nil, nil, flagError("--secret-from", err)
 		}
 		source.Secrets = []recibo.Secret{secret}
 	}
 	if o.publicFrom != "" {
 		key, err := readReference(e, o.publicFrom)
 		if err != nil {
-			return nil, flagError("--public-key-from", err)
+			return nil, nil, flagError("--public-key-from", err)
 		}
 		source.PublicKeys = []string{key}
 	}
-	return p.Bind(source)
-}
-
-// parseRequest reads raw HTTP. The body is everything after the headers, whatever Content-Length says: a capture that
-// lost a byte shall be refused for that byte.
-func parseRequest(raw []byte) (*recibo.Delivery, error) {
-	head, body, found := bytes.Cut(raw, []byte("\r\n\r\n"))
-	if !found {
-		head, body, found = bytes.Cut(raw, []byte("\n\n"))
-	}
-	if !found {
-		return nil, errors.New("no empty line after the headers")
-	}
-	req, err := http.ReadRequest(bufio.NewReader(io.MultiReader(bytes.NewReader(head), bytes.NewReader([]byte("\r\n\r\n")))))
-	if err != nil {
-		return nil, err
-	}
-	return &recibo.Delivery{
-		Method: req.Method, Path: req.URL.EscapedPath(), RawQuery: req.URL.RawQuery, Header: req.Header, Body: body,
-	}, nil
+	return p, source, nil
 }
 
 func check(ctx context.Context, v recibo.Verifier, d *recibo.Delivery, now time.Time) *checked {
@@ -168,6 +176,7 @@ func (c *checked) print(e *env) {
 	switch {
 	case !c.Verified:
 		e.printf("refused: %s\n", c.Detail)
+		c.printCause(e)
 		return
 	case c.Reason != "":
 		e.printf("refused: the signature is right, but %s\n", c.Detail)
@@ -183,5 +192,17 @@ func (c *checked) print(e *env) {
 			line = "for review: " + string(item.Fault)
 		}
 		e.printf("  event      %s\n", line)
+	}
+}
+
+func (c *checked) printCause(e *env) {
+	switch {
+	case c.Cause != "":
+		e.printf("  it would verify with %s. %s\n", c.Cause, c.Meaning)
+	case len(c.Tried) > 0:
+		e.printf("  nothing that was tried would verify: the secret is another one, or the bytes were changed on the way\n")
+	}
+	if len(c.Tried) > 0 {
+		e.printf("  tried: %s\n", strings.Join(c.Tried, " · "))
 	}
 }

@@ -34,6 +34,8 @@ func (c *Case) Credential() bool { return c.Variant.Key == recibo.KeyCredential 
 var params = map[string]string{
 	"public_url": "https://hooks.example.test/in/sample",
 	"webhook_id": "1JE4291016473214C",
+	"x_login":    "sample-login",
+	"access_key": "rak_0123456789ABCDEF",
 }
 
 // custom are senders that users may write, of kinds that the catalogue has not yet.
@@ -116,6 +118,9 @@ func NewCase(p *provider.Provider, variant provider.Variant) (*Case, error) {
 		source.Secrets = []recibo.Secret{keys.Secret}
 	default:
 		source.PublicKeys = []string{keys.PublicKey}
+	}
+	if variant.Decrypts {
+		source.Secrets = []recibo.Secret{keys.Secret}
 	}
 	for _, declared := range p.Describe().Params {
 		source.Params[declared.Name] = params[declared.Name]
