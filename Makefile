@@ -8,11 +8,11 @@ FUZZTIME ?= 10s
 CYCLES ?= 30
 
 # What make check leaves out: suites that take minutes or root, and those that start a PostgreSQL server.
-slow := -e /internal/crash$$ -e /internal/powercut$$
+slow := -e /internal/crash$$ -e /internal/powercut$$ -e /fieldcases$$ -e /difftest$$
 server := -e /postgres$$ -e /internal/pgtest$$
 
 .NOTPARALLEL:
-.PHONY: help setup demo check test crash powercut fuzz bench fmt
+.PHONY: help setup demo check test cases sdk crash powercut fuzz bench docs fmt
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -35,6 +35,13 @@ check: ## what must be green before a commit: build, format, vet, lint, layout, 
 test: setup check ## everything that should pass on a new machine: setup, check, the PostgreSQL suites
 	packages=$$(go list ./... | grep $(server)); go test -race $$packages
 
+cases: ## play the faults of others in fieldcases/testdata
+	go test -count=1 -timeout=10m ./fieldcases
+
+sdk: ## compare verifying and signing with the senders' official SDKs
+	cd difftest && npm ci --ignore-scripts --no-audit --no-fund --silent
+	go test -count=1 -timeout=15m ./difftest
+
 crash: ## kill the real program at random times and read the history for broken promises
 	go test -count=1 -timeout=15m ./internal/crash
 
@@ -46,6 +53,9 @@ fuzz: ## fuzz each target for FUZZTIME
 
 bench: ## measure the accept path against its baselines
 	go run ./bench
+
+docs: ## write docs/providers from the catalogue
+	go test -count=1 -run TestProviderPagesAreCurrent ./cmd/recibo -update
 
 fmt: ## format the Go files
 	gofmt -w .

@@ -33,7 +33,7 @@ func (s *Store) Record(ctx context.Context, r *recibo.Recording) ([]recibo.Recor
 var errVanished = errors.New("the receipt that held the key is gone")
 
 // recordAll inserts, looks at what was not inserted, judges, and keeps the bodies. The look is a statement of its own: in
-// one with the insert it would not see a receipt committed meanwhile (RELIABILITY 2.1 P2).
+// one with the insert it would not see a receipt committed meanwhile.
 func (s *Store) recordAll(ctx context.Context, tx Tx, batch []*op) (changed bool, err error) {
 	recs := recordings(batch)
 	if len(recs) == 0 {
