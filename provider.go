@@ -44,6 +44,10 @@ type Greeter interface {
 	Greet(d *Delivery) (*Answer, error)
 }
 
+// A Fetch gets what a sender publishes at an address: keys and certificates. The address is the profile's, never one that
+// a delivery names at will. Package provider has one.
+type Fetch func(ctx context.Context, url string) ([]byte, error)
+
 // Verified is what a signature proved.
 type Verified struct {
 	// Secret tells apart the secrets of a source without revealing them: a digest of the one that matched.

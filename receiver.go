@@ -180,6 +180,9 @@ func (in *intake) allow() string {
 // review.
 func (in *intake) fresh(v *Verified) (past bool, err error) {
 	a := in.address
+	if received := in.delivery.ReceivedAt; !v.Expires.IsZero() && received.After(v.Expires) {
+		return false, fmt.Errorf("%w: it expired %s ago", TooOld, received.Sub(v.Expires).Round(time.Second))
+	}
 	err = a.profile.Fresh(in.delivery.ReceivedAt.Sub(v.At), a.Tolerance, a.Horizon)
 	if errors.Is(err, PastHorizon) {
 		return true, nil

@@ -35,6 +35,7 @@ type Source struct {
 	Mode       string
 	Secrets    []Secret          // newest first; all of them verify
 	PublicKeys []string          // for asymmetric senders, in the form that the profile names
+	Fetch      Fetch             // gets the keys of senders that publish them, unless PublicKeys has them; default: nothing is fetched
 	Params     map[string]string // declared by the profile, no secrets: PayPal's webhook_id, Twilio's public_url
 	Accounts   []string          // the allowed accounts at the sender; required where one key serves all its customers
 	Require    []string          // places that must be present, such as "json:data.object.id"; else the event goes to review

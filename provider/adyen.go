@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -57,7 +58,7 @@ func (*adyen) parts() []string {
 
 // verify succeeds if any item's signature is right. Items whose signature is not are left out, not a reason to refuse
 // those beside them.
-func (a *adyen) verify(v *verifier, d *recibo.Delivery, r *reading) error {
+func (a *adyen) verify(_ context.Context, v *verifier, d *recibo.Delivery, r *reading) error {
 	items, err := walk(d.Body, [][]string{splitPath(adyenItems)}, make([]value, 1))
 	if err != nil || len(items) == 0 || len(items) > maxAdyenItems {
 		return fmt.Errorf("%w: no readable list of at most %d items", recibo.MissingSignature, maxAdyenItems)

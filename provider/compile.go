@@ -169,6 +169,13 @@ func (c *compiler) place(field string, p *place) {
 }
 
 func (c *compiler) read(field string, p *place, set *fieldSet) {
+	switch {
+	case p.kind == inClaim && c.rules.sign.layout != layoutJWS:
+		c.fail(field, "%s: only a token has claims", p)
+		return
+	case p.kind == inClaim:
+		set = &c.rules.token.set
+	}
 	if err := set.add(p); err != nil {
 		c.fail(field, "%v", err)
 	}
@@ -226,8 +233,8 @@ func (c *compiler) cuts() {
 			part.cut = true
 			continue
 		}
-		if text == "time" && !r.scheme.covers(&p) {
-			continue // said of the time itself
+		if text == "time" && !r.scheme.covers(&p) || p.kind == inClaim {
+			continue // said of the time itself, or never part of the content
 		}
 		if !p.inBody() || r.jsonIn != "" || len(r.items) > 0 {
 			c.fail("cut", "%s is no signed part and no member of the body", &p)

@@ -45,6 +45,7 @@ type Variant struct {
 	KeyForm     string   // what the source needs: the form of the secret or of the public key
 	Symmetric   bool     // verifies with a secret, not a public key
 	Unchecked   bool     // verifies with neither: anybody who knows the address can send
+	Decrypts    bool     // needs a private key of the source's own beside the public key: events come encrypted
 	Signature   string   // where the signature stands
 	Signed      []string // what it covers
 	Unsigned    []string // which facts it does not cover
@@ -90,7 +91,7 @@ func (p *Provider) describe(name string) Variant {
 	r := p.variants[name]
 	v := Variant{
 		Name: name, About: r.about, Main: name == p.main, Scheme: r.sign.schemeText(), Symmetric: r.sign.symmetric(),
-		Unchecked: r.sign.algorithm == algNone, KeyForm: string(r.sign.secret), Signature: r.sign.from.String(), Signed: r.scheme.parts(), Unsigned: r.unsigned(),
+		Unchecked: r.sign.algorithm == algNone, Decrypts: r.token.decrypt, KeyForm: string(r.sign.secret), Signature: r.sign.from.String(), Signed: r.scheme.parts(), Unsigned: r.unsigned(),
 		Key: r.key.kind, Time: r.time.kind, Tolerance: r.profile.Tolerance, Horizon: r.profile.Horizon,
 		Grade: r.grade(), Protection: r.protection(), Retries: r.retryAbout,
 		Batch: len(r.items) > 0, Handshake: len(r.handshakes) > 0, Acknowledge: r.profile.Acknowledge,
@@ -114,10 +115,14 @@ func (p *Provider) describe(name string) Variant {
 }
 
 func (s *signing) schemeText() string {
-	if s.algorithm == algHMAC || s.algorithm == algKeyed {
+	switch {
+	case s.jose != "":
+		return "jws-" + string(s.jose)
+	case s.algorithm == algHMAC, s.algorithm == algKeyed, s.algorithm == algRSA && s.hash != "sha256", s.algorithm == algECDSA && s.hash != "sha256":
 		return s.algorithm + "-" + s.hash
+	default:
+		return s.algorithm
 	}
-	return s.algorithm
 }
 
 // unsigned lists the facts that a stranger with one captured request can change.

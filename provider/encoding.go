@@ -1,10 +1,10 @@
 package provider
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"strings"
 )
 
 // An encoding is how bytes are written: signatures and secrets.
@@ -26,50 +26,50 @@ var (
 
 var errEncoding = errors.New("wrongly encoded")
 
-// appendDecoded decodes src onto dst: no line breaks inside, no spare bits at the end.
-func (e encoding) appendDecoded(dst, src []byte) ([]byte, error) {
+// decode is strict: no line breaks inside, no spare bits at the end.
+func (e encoding) decode(text string) ([]byte, error) {
 	if e == encUTF8 {
-		return append(dst, src...), nil
+		return []byte(text), nil
 	}
-	if bytes.ContainsAny(src, "\r\n") { // package base64 skips them
-		return dst, errEncoding
+	if strings.ContainsAny(text, "\r\n") { // package base64 skips them
+		return nil, errEncoding
 	}
+	var raw []byte
 	var err error
 	switch e {
 	case encHex:
-		dst, err = hex.AppendDecode(dst, src)
+		raw, err = hex.DecodeString(text)
 	case encHexBase64:
-		var text []byte
-		if text, err = base64.StdEncoding.Strict().AppendDecode(nil, src); err == nil {
-			dst, err = hex.AppendDecode(dst, text)
+		if raw, err = base64.StdEncoding.Strict().DecodeString(text); err == nil {
+			raw, err = hex.DecodeString(string(raw))
 		}
 	case encBase64URL:
-		dst, err = base64.RawURLEncoding.Strict().AppendDecode(dst, trimPadding(src))
+		raw, err = base64.RawURLEncoding.Strict().DecodeString(trimPadding(text))
 	case encPrefixed: // some show it without padding, some people copy the version in front of it
-		src = bytes.TrimPrefix(bytes.TrimPrefix(src, []byte("v1,")), e.prefix())
-		dst, err = base64.RawStdEncoding.Strict().AppendDecode(dst, trimPadding(src))
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "v1,"), e.prefix())
+		raw, err = base64.RawStdEncoding.Strict().DecodeString(trimPadding(text))
 	default:
-		dst, err = base64.StdEncoding.Strict().AppendDecode(dst, src)
+		raw, err = base64.StdEncoding.Strict().DecodeString(text)
 	}
 	if err != nil {
-		return dst, errEncoding
+		return nil, errEncoding
 	}
-	return dst, nil
+	return raw, nil
 }
 
-func (e encoding) prefix() []byte {
+func (e encoding) prefix() string {
 	if e == encPrefixed {
-		return []byte("whsec_")
+		return "whsec_"
 	}
-	return nil
+	return ""
 }
 
 // trimPadding removes the padding of a text whose length shows that it is all of it.
-func trimPadding(src []byte) []byte {
-	if len(src)%4 != 0 {
-		return src
+func trimPadding(text string) string {
+	if len(text)%4 != 0 {
+		return text
 	}
-	return bytes.TrimSuffix(bytes.TrimSuffix(src, []byte("=")), []byte("="))
+	return strings.TrimSuffix(strings.TrimSuffix(text, "="), "=")
 }
 
 func (e encoding) encode(b []byte) string {

@@ -56,7 +56,7 @@ func (v *verifier) batch(d *recibo.Delivery, r *reading) []recibo.Event {
 		if x.item, err = readDocument(doc.src[s.start:s.end], &v.item, ""); err != nil {
 			x.item, x.fault = nil, err
 		}
-		events = append(events, x.event(v.itemContent(r, doc, i), doc.within(d.Body, s)))
+		events = append(events, x.event(v.itemContent(r, doc, i), r.within(doc, d.Body, s)))
 	}
 	return events
 }
@@ -173,6 +173,10 @@ func (x *view) present(p *place) bool {
 	if doc == nil {
 		return false
 	}
+	if p.inner != nil {
+		text, err := x.field(p)
+		return err == nil && text != ""
+	}
 	kind := doc.value(p).kind
 	return kind != 0 && kind != 'n'
 }
@@ -272,6 +276,12 @@ func (x *view) field(p *place) (string, error) {
 	case inQuery:
 		text, _, _ := queryValue(x.d.RawQuery, p.name) // not signed, or it were a part: what cannot be read is no hint
 		return text, nil
+	case inClaim:
+		if x.r.claims == nil {
+			return "", nil
+		}
+		text, _, err := x.r.claims.field(p)
+		return text, err
 	case inJSON, inForm:
 		doc := x.document(p)
 		if doc == nil {

@@ -75,9 +75,20 @@ type signatureFile struct {
 
 	Algorithm string            `yaml:"algorithm"` // of a token; a token with another is refused
 	Claims    map[string]string `yaml:"claims"`    // what they must be: a text, "param:NAME", "*" for anything
+	Keys      *keysFile         `yaml:"keys"`      // where the sender publishes its public keys
 	BodyHash  *hashFile         `yaml:"body_hash"` // the claim that binds the body
 	URLHash   *hashFile         `yaml:"url_hash"`  // the claim that binds the address
 	Decrypt   bool              `yaml:"decrypt"`   // the token is encrypted to a key of the source's own
+}
+
+type keysFile struct {
+	URL         string   `yaml:"url"`
+	At          string   `yaml:"at"` // the path of the key in the answer
+	ID          string   `yaml:"id"` // the place of its name
+	Certificate string   `yaml:"certificate"`
+	Host        string   `yaml:"host"`
+	Path        string   `yaml:"path"`
+	Names       []string `yaml:"names"`
 }
 
 type hashFile struct {

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/recibohq/recibo"
@@ -40,7 +41,7 @@ func (r *itemResult) proved(item int) bool { return r.good[item] }
 
 func (r *itemResult) content(item int) recibo.Fingerprint { return r.contents[item] }
 
-func (s *itemToken) verify(v *verifier, d *recibo.Delivery, r *reading) error {
+func (s *itemToken) verify(_ context.Context, v *verifier, d *recibo.Delivery, r *reading) error {
 	doc, err := v.read(d, r)
 	if err != nil || len(doc.items) == 0 || len(doc.items) > maxItems {
 		return fmt.Errorf("%w: no readable list of at most %d items", recibo.MissingSignature, maxItems)
@@ -81,7 +82,7 @@ func (s *itemToken) shown(item []byte) ([]byte, error) {
 	case !ok || text == "":
 		return nil, fmt.Errorf("%w: no %s", recibo.MissingSignature, from)
 	}
-	return s.rules.sign.encoding.appendDecoded(nil, []byte(text))
+	return s.rules.sign.encoding.decode(text)
 }
 
 func (s *itemToken) seal(sealing *sealing) error {

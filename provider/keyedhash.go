@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"fmt"
@@ -18,8 +19,8 @@ func newKeyedScheme(r *rules) scheme { return &keyedScheme{templateScheme{r}} }
 
 // verify also refuses what a length extension leaves: where the secret comes first, whoever sees one body and its hash can
 // append bytes and know the hash of that. The first of them is 0x80, so nothing that is one JSON document was extended.
-func (s *keyedScheme) verify(v *verifier, d *recibo.Delivery, r *reading) error {
-	if err := s.templateScheme.verify(v, d, r); err != nil {
+func (s *keyedScheme) verify(ctx context.Context, v *verifier, d *recibo.Delivery, r *reading) error {
+	if err := s.templateScheme.verify(ctx, v, d, r); err != nil {
 		return err
 	}
 	if s.rules.sign.extendable() {

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -40,7 +41,7 @@ func (mercadoPago) parts() []string {
 	return []string{"query:data.id", "header:x-request-id", "time in the signature header"}
 }
 
-func (m mercadoPago) verify(v *verifier, d *recibo.Delivery, r *reading) error {
+func (m mercadoPago) verify(_ context.Context, v *verifier, d *recibo.Delivery, r *reading) error {
 	if err := v.findSignatures(d, r); err != nil {
 		return err
 	}

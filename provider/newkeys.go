@@ -4,7 +4,6 @@ import (
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -35,7 +34,7 @@ func (p *Provider) NewKeys(variant string) (*Keys, error) {
 	if r.sign.symmetric() {
 		return &Keys{Secret: r.sign.newSecret()}, nil
 	}
-	key, err := newPrivateKey(r.sign.algorithm)
+	key, err := r.sign.newPrivateKey()
 	if err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
 	}
@@ -47,7 +46,24 @@ func (p *Provider) NewKeys(variant string) (*Keys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
 	}
-	return &Keys{PrivateKey: pemText("PRIVATE KEY", private), PublicKey: public}, nil
+	keys := &Keys{PrivateKey: pemText("PRIVATE KEY", private), PublicKey: public}
+	if r.token.decrypt {
+		keys.Secret, err = newDecryptionKey()
+	}
+	return keys, err
+}
+
+// newDecryptionKey is a receiver's own, which tokens are encrypted to.
+func newDecryptionKey() (recibo.Secret, error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return recibo.Secret{}, fmt.Errorf("make a key: %w", err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return recibo.Secret{}, fmt.Errorf("make a key: %w", err)
+	}
+	return recibo.NewSecret(pemText("PRIVATE KEY", private)), nil
 }
 
 func (s *signing) newSecret() recibo.Secret {
@@ -56,20 +72,20 @@ func (s *signing) newSecret() recibo.Secret {
 	if s.secret == encUTF8 {
 		raw = []byte(hex.EncodeToString(raw))
 	}
-	text := string(s.secret.prefix()) + s.secret.encode(raw)
+	text := s.secret.prefix() + s.secret.encode(raw)
 	if s.algorithm == algBasic {
 		text = "recibo:" + text
 	}
 	return recibo.NewSecret(text)
 }
 
-func newPrivateKey(algorithm string) (crypto.Signer, error) {
-	switch algorithm {
+func (s *signing) newPrivateKey() (crypto.Signer, error) {
+	switch s.algorithm {
 	case algEd25519:
 		_, key, err := ed25519.GenerateKey(rand.Reader)
 		return key, err
 	case algECDSA:
-		return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		return ecdsa.GenerateKey(s.curve(), rand.Reader)
 	default:
 		return rsa.GenerateKey(rand.Reader, 2048)
 	}

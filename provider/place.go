@@ -17,7 +17,12 @@ const (
 	inForm      placeKind = "form"
 	inParam     placeKind = "param"     // not in the delivery: the source's own configuration
 	inSignature placeKind = "signature" // the time that stands beside the signature
+	inClaim     placeKind = "claim"     // in the token that is the signature
+	inWhole     placeKind = "body"      // the body itself, which is the token
 )
+
+// innerText ends a name whose value is a JSON text: what follows is read of that.
+const innerText = "{}"
 
 // anyItem is the path segment that stands for each element of a list.
 const anyItem = "[]"
@@ -29,12 +34,13 @@ type place struct {
 	names []string // of a header, canonical: one for each prefix that the sender uses, else one
 	path  []string // of JSON: the names from the outside in
 	item  bool     // within an item of a batch; path is then relative to the item
+	inner *place   // what is read of the JSON text that stands at path
 	index int      // among the fields that are read
 }
 
 func (p *place) String() string {
-	if p.kind == inSignature && p.name == "" {
-		return "signature"
+	if p.name == "" {
+		return string(p.kind)
 	}
 	if len(p.names) > 1 {
 		return "header:" + strings.Join(p.names, "|header:")
@@ -55,25 +61,33 @@ func (p *place) inBody() bool { return p.kind == inJSON || p.kind == inForm }
 
 // parsePlace reads "kind:name". prefixes replace a leading "*" in a header's name.
 func parsePlace(text string, prefixes []string) (place, error) {
-	if text == string(inSignature) {
-		return place{kind: inSignature}, nil
+	if text == string(inSignature) || text == string(inWhole) {
+		return place{kind: placeKind(text)}, nil
 	}
 	kind, name, ok := strings.Cut(text, ":")
 	p := place{kind: placeKind(kind), name: name}
 	if !ok || name == "" {
-		return p, fmt.Errorf("%q is no place: write header:NAME, query:NAME, json:PATH, form:NAME or param:NAME", text)
+		return p, fmt.Errorf("%q is no place: write header:NAME, query:NAME, json:PATH, form:NAME, claim:PATH or param:NAME", text)
 	}
 	switch p.kind {
 	case inHeader:
 		p.names = headerNames(name, prefixes)
-	case inJSON:
-		p.path = splitPath(name)
+	case inJSON, inClaim:
+		outer, inner, embedded := strings.Cut(name, innerText+".")
+		if embedded {
+			within, err := parsePlace("json:"+inner, nil)
+			if err != nil {
+				return p, err
+			}
+			p.inner = &within
+		}
+		p.path = splitPath(outer)
 		if slices.Contains(p.path, "") {
 			return p, fmt.Errorf("%q has an empty name in its path", text)
 		}
 	case inQuery, inForm, inParam, inSignature:
 	default:
-		return p, fmt.Errorf("%q is no place: %q is none of header, query, json, form, param", text, kind)
+		return p, fmt.Errorf("%q is no place: %q is none of header, query, json, form, claim, param", text, kind)
 	}
 	return p, nil
 }
@@ -174,7 +188,7 @@ const maxPaths = 64
 // add has p read, and tells it where its value will be.
 func (s *fieldSet) add(p *place) error {
 	switch p.kind {
-	case inJSON:
+	case inJSON, inClaim:
 		p.index = slices.IndexFunc(s.paths, func(path []string) bool { return slices.Equal(path, p.path) })
 		if p.index < 0 {
 			p.index = len(s.paths)

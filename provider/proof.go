@@ -196,7 +196,7 @@ func decodeSecret(secret recibo.Secret, e encoding) ([]byte, error) {
 	case strings.HasPrefix(text, "${") && strings.HasSuffix(text, "}"):
 		return nil, errors.New("it is a placeholder that nothing filled in: write env:NAME in the configuration")
 	}
-	key, err := e.appendDecoded(nil, []byte(text))
+	key, err := e.decode(text)
 	if err != nil {
 		return nil, fmt.Errorf("it is not %s: copy it from the sender as it stands there", e.describe())
 	}

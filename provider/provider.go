@@ -80,11 +80,26 @@ func (p *Provider) add(o *origin, name, prefix string, f *rulesFile) error {
 	return p.checkParams(o, r)
 }
 
+// addressed are the schemes that sign the address.
+var addressed = []string{"twilio", "truelayer"}
+
 // checkParams has the file declare what its rules need.
 func (p *Provider) checkParams(o *origin, r *rules) error {
 	needed := map[string]bool{}
-	if r.sign.layout == "twilio" || r.sign.template.has(urlPart) || r.sign.template.has(pathPart) {
+	if slices.Contains(addressed, r.sign.layout) || r.token.url != nil || r.sign.template.has(urlPart) || r.sign.template.has(pathPart) {
 		needed[paramURL] = true
+	}
+	if r.sign.published != nil {
+		for _, found := range paramSlot.FindAllStringSubmatch(r.sign.published.url, -1) {
+			if _, declared := p.file.Params[found[1]]; !declared {
+				needed[found[1]] = true
+			}
+		}
+	}
+	for i := range r.token.claims {
+		if name := r.token.claims[i].param; name != "" {
+			needed[name] = true
+		}
 	}
 	for i := range r.sign.template {
 		if part := &r.sign.template[i]; part.kind == placePart && part.place.kind == inParam {
@@ -130,6 +145,18 @@ func (p *Provider) Bind(s *recibo.Source) (recibo.Verifier, error) {
 	if v.prover, v.secrets, err = r.sign.keys(s); err != nil {
 		return nil, err
 	}
+	if r.sign.published != nil && len(s.PublicKeys) == 0 {
+		if v.keySet = newKeySet(r, s); v.keySet.certificate == nil {
+			if err := checkFetched(v.keySet.address()); err != nil {
+				return nil, fmt.Errorf("%w: give the parameters that %s stands for", err, r.sign.published.url)
+			}
+		}
+	}
+	if r.token.decrypt {
+		if v.decrypters, err = r.sign.decrypters(s.Secrets); err != nil {
+			return nil, err
+		}
+	}
 	for _, text := range s.Require {
 		if err := v.addRequired(text); err != nil {
 			return nil, err
@@ -161,9 +188,11 @@ func (p *Provider) checkSource(r *rules, s *recibo.Source) error {
 		return fmt.Errorf("it has no secret: give the one that %s shows", p.Title())
 	case r.sign.symmetric() && len(s.PublicKeys) > 0:
 		return fmt.Errorf("provider %s verifies with a secret, not with public keys: leave them out", p.Name())
-	case !r.sign.symmetric() && len(s.PublicKeys) == 0:
+	case !r.sign.symmetric() && len(s.PublicKeys) == 0 && r.sign.published == nil:
 		return fmt.Errorf("it has no public key: give the one that %s shows", p.Title())
-	case !r.sign.symmetric() && len(s.Secrets) > 0:
+	case !r.sign.symmetric() && len(s.PublicKeys) == 0 && s.Fetch == nil:
+		return fmt.Errorf("it has no public key: give the one that %s publishes, or a Fetch to get it with", p.Title())
+	case !r.sign.symmetric() && len(s.Secrets) > 0 && !r.token.decrypt:
 		return fmt.Errorf("provider %s verifies with a public key, not with secrets: leave them out", p.Name())
 	}
 	return nil
@@ -175,7 +204,7 @@ func (s *signing) keys(src *recibo.Source) (prover, []recibo.SecretID, error) {
 		return nil, nil, nil
 	}
 	if !s.symmetric() {
-		k, err := newPublicKeys(s.algorithm, s.publicKey, src.PublicKeys)
+		k, err := s.publicKeys(src.PublicKeys)
 		return k, nil, err
 	}
 	secrets, err := decodeSecrets(src.Secrets, s.secret, src.Mode == "test")

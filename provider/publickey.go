@@ -14,7 +14,10 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"hash"
 	"strings"
+
+	"github.com/go-jose/go-jose/v4"
 
 	"github.com/recibohq/recibo"
 )
@@ -35,6 +38,8 @@ var keyForms = []keyForm{formPEM, formSPKI, formHex, formBase64, formWHPK}
 // A publicKey is one of a source's keys of an asymmetric sender.
 type publicKey struct {
 	id     recibo.SecretID
+	name   string // as the sender calls it, its "kid"; empty if it has no name
+	key    crypto.PublicKey
 	verify func(message message, signature []byte) bool
 }
 
@@ -58,11 +63,24 @@ func (k *publicKeys) prove(pieces []piece, signatures [][]byte) (recibo.SecretID
 	return recibo.SecretID{}, false
 }
 
+// named are the keys of that name, and those that have none.
+func (k *publicKeys) named(name string) *publicKeys {
+	if name == "" {
+		return k
+	}
+	chosen := &publicKeys{length: k.length}
+	for _, key := range k.keys {
+		if key.name == name || key.name == "" {
+			chosen.keys = append(chosen.keys, key)
+		}
+	}
+	return chosen
+}
+
 // A message is what an asymmetric signature is over.
 type message struct{ pieces []piece }
 
-func (m message) digest() []byte {
-	h := sha256.New()
+func (m message) digest(h hash.Hash) []byte {
 	for i := range m.pieces {
 		h.Write(m.pieces[i].bytes)
 	}
@@ -82,47 +100,100 @@ func (m message) bytes() []byte {
 	return all
 }
 
-func newPublicKeys(algorithm string, form keyForm, texts []string) (*publicKeys, error) {
-	k := &publicKeys{}
-	if algorithm == algEd25519 {
-		k.length = ed25519.SignatureSize
-	}
+// publicKeys reads the keys that a source has been given.
+func (s *signing) publicKeys(texts []string) (*publicKeys, error) {
+	k := &publicKeys{length: s.keyLength()}
 	for i, text := range texts {
-		key, err := parsePublicKey(text, form)
+		keys, err := s.parseKeys(text)
 		if err != nil {
 			return nil, fmt.Errorf("public key %d of %d: %w", i+1, len(texts), err)
 		}
-		verify, err := verifierOf(algorithm, key)
-		if err != nil {
-			return nil, fmt.Errorf("public key %d of %d: %w", i+1, len(texts), err)
-		}
-		k.keys = append(k.keys, publicKey{publicKeyID(key), verify})
+		k.keys = append(k.keys, keys...)
 	}
 	return k, nil
 }
 
-func verifierOf(algorithm string, key crypto.PublicKey) (func(message, []byte) bool, error) {
+// keyLength is how many bytes a signature has, 0 if that varies.
+func (s *signing) keyLength() int {
+	if s.algorithm == algEd25519 {
+		return ed25519.SignatureSize
+	}
+	return 0
+}
+
+// parseKeys reads a key, or a JSON Web Key or a set of them. Of a set the keys for other algorithms are passed over.
+func (s *signing) parseKeys(text string) ([]publicKey, error) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, "{") {
+		key, err := parsePublicKey(text, s.publicKey)
+		if err != nil {
+			return nil, err
+		}
+		one, err := s.usable(key, "")
+		return []publicKey{one}, err
+	}
+	set, err := parseKeySet([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	var keys []publicKey
+	for _, k := range set {
+		var one publicKey
+		if one, err = s.usable(k.key, k.name); err == nil {
+			keys = append(keys, one)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, err
+	}
+	return keys, nil
+}
+
+func (s *signing) usable(key crypto.PublicKey, name string) (publicKey, error) {
+	verify, err := s.verifierOf(key)
+	return publicKey{publicKeyID(key), name, key, verify}, err
+}
+
+func (s *signing) verifierOf(key crypto.PublicKey) (func(message, []byte) bool, error) {
+	newHash, kind := hashes[s.hash], hashKinds[s.hash]
 	switch key := key.(type) {
 	case ed25519.PublicKey:
-		if algorithm == algEd25519 && len(key) == ed25519.PublicKeySize { // a key of another length panics
+		if s.algorithm == algEd25519 && len(key) == ed25519.PublicKeySize { // a key of another length panics
 			return func(m message, s []byte) bool { return ed25519.Verify(key, m.bytes(), s) }, nil
 		}
 	case *ecdsa.PublicKey:
-		if algorithm == algECDSA && key.Curve == elliptic.P256() {
-			return func(m message, s []byte) bool { return ecdsa.VerifyASN1(key, m.digest(), s) }, nil
+		if s.algorithm == algECDSA && key.Curve == s.curve() {
+			return func(m message, s []byte) bool { return ecdsa.VerifyASN1(key, m.digest(newHash()), s) }, nil
 		}
 	case *rsa.PublicKey:
-		if algorithm == algRSA && key.N.BitLen() >= 2048 {
-			return func(m message, s []byte) bool {
-				return rsa.VerifyPKCS1v15(key, crypto.SHA256, m.digest(), s) == nil
-			}, nil
+		if s.algorithm == algRSA && key.N.BitLen() >= 2048 {
+			return func(m message, s []byte) bool { return rsa.VerifyPKCS1v15(key, kind, m.digest(newHash()), s) == nil }, nil
 		}
 	}
-	return nil, fmt.Errorf("it is no key for %s: give the one that the sender shows", algorithmName[algorithm])
+	return nil, fmt.Errorf("it is no key for %s: give the one that the sender shows", s.keyText())
 }
 
-var algorithmName = map[string]string{
-	algEd25519: "Ed25519", algECDSA: "ECDSA on P-256", algRSA: "RSA with at least 2048 bits",
+// curve is that of the sender's ECDSA keys.
+func (s *signing) curve() elliptic.Curve {
+	if s.jose == jose.ES512 {
+		return elliptic.P521()
+	}
+	return elliptic.P256()
+}
+
+// hashKinds are the hashes of asymmetric signatures.
+var hashKinds = map[string]crypto.Hash{"sha1": crypto.SHA1, "sha256": crypto.SHA256, "sha384": crypto.SHA384, "sha512": crypto.SHA512}
+
+// keyText names the kind of key.
+func (s *signing) keyText() string {
+	switch s.algorithm {
+	case algEd25519:
+		return "Ed25519"
+	case algECDSA:
+		return "ECDSA on " + s.curve().Params().Name
+	default:
+		return "RSA with at least 2048 bits"
+	}
 }
 
 // parsePublicKey reads a key in the sender's form, or PEM.

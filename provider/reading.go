@@ -16,10 +16,13 @@ type reading struct {
 	signatures [][]byte
 	written    written // where the signature stands
 	set        int     // which of the sender's header prefixes is in use
-	vague      bool    // the listed headers could be split otherwise: none of them is a fact
-	fault      error   // verified, but unreadable
-	own        any     // the scheme's
+	keys       *publicKeys
+	vague      bool  // the listed headers could be split otherwise: none of them is a fact
+	fault      error // verified, but unreadable
+	own        any   // the scheme's
 
+	token  []byte    // what the token holds, where that is read in place of the body
+	claims *document // the token's claims, where those are read beside the body
 	doc    *document // the body, once it was read
 	docErr error
 
@@ -114,9 +117,12 @@ func (doc *document) unwrap(set *fieldSet, jsonIn string) (done bool, err error)
 	return true, doc.walk(set)
 }
 
-// within is where a stretch of the document lies in the body.
-func (doc *document) within(body []byte, s span) span {
-	if doc.inBody {
+// within is where a stretch of the document lies in the body; of what a token holds, the whole body.
+func (r *reading) within(doc *document, body []byte, s span) span {
+	switch {
+	case r.token != nil:
+		return span{0, len(body)}
+	case doc.inBody:
 		return s
 	}
 	f := doc.field0
@@ -138,10 +144,27 @@ func looksLikeJSON(body []byte) bool {
 // field returns the text at p.
 func (doc *document) field(p *place) (string, bool, error) {
 	text, ok, err := doc.value(p).read(doc.src)
+	if err == nil && ok && p.inner != nil {
+		return fieldOf([]byte(text), p.inner)
+	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", p, err)
 	}
 	return text, ok, err
+}
+
+// fieldOf is the text at p of a JSON text.
+func fieldOf(src []byte, p *place) (string, bool, error) {
+	var set fieldSet
+	at := *p
+	if err := set.add(&at); err != nil {
+		return "", false, err
+	}
+	doc, err := readDocument(src, &set, "")
+	if err != nil {
+		return "", false, fmt.Errorf("%s: %w", p, err)
+	}
+	return doc.field(&at)
 }
 
 // span is where the value at p lies.
@@ -152,7 +175,7 @@ func (doc *document) span(p *place) (span, bool) {
 
 func (doc *document) value(p *place) value {
 	switch {
-	case p.kind == inJSON && p.index < len(doc.paths):
+	case (p.kind == inJSON || p.kind == inClaim) && p.index < len(doc.paths):
 		return doc.paths[p.index]
 	case p.kind == inForm && p.index < len(doc.names):
 		return doc.names[p.index]

@@ -1,7 +1,10 @@
 package provider
 
 import (
+	"context"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
 
 	"github.com/recibohq/recibo"
 )
@@ -17,6 +20,7 @@ type rules struct {
 	cuts    []place // of the body: left out of the fingerprint
 	items   choice  // the lists whose elements are the events
 	jsonIn  string  // the form field that may hold the JSON document
+	token   tokenRules
 
 	id        choice // unsigned: information
 	idRenewed bool
@@ -50,7 +54,9 @@ type signing struct {
 	encoding  encoding
 	secret    encoding
 	publicKey keyForm
+	published *keySource // nil: the sender publishes none that can be fetched
 	prefixes  []string
+	jose      jose.SignatureAlgorithm
 	derive    string // the hash whose sum of the secret is the key
 	template  template
 	listed    headerList
@@ -91,10 +97,12 @@ func (s *signing) shown() bool { return s.algorithm == algToken || s.algorithm =
 
 // usualEncoding is how signatures are written unless the file says otherwise.
 func (s *signing) usualEncoding() encoding {
-	switch s.algorithm {
-	case algToken:
+	switch {
+	case s.layout == layoutJWS:
+		return encBase64URL
+	case s.algorithm == algToken:
 		return encUTF8
-	case algBasic:
+	case s.algorithm == algBasic:
 		return encBase64
 	default:
 		return encHex
@@ -111,6 +119,7 @@ const (
 	algBasic   = "basic"
 	algKeyed   = "keyed-hash" // a plain hash over the secret and what is signed
 	algNone    = "none"       // nothing is checked
+	layoutJWS  = "jws"        // a token; its algorithm is one of the above
 )
 
 // A scheme says what a sender signs and where the signature stands. What it covers follows from the code, so that no file
@@ -123,7 +132,7 @@ type scheme interface {
 	// parts names what is signed.
 	parts() []string
 	// verify fills in r from d, or says why not: the error is, or wraps, a [recibo.Reason].
-	verify(v *verifier, d *recibo.Delivery, r *reading) error
+	verify(ctx context.Context, v *verifier, d *recibo.Delivery, r *reading) error
 	// seal makes the sender's request.
 	seal(s *sealing) error
 }
@@ -144,6 +153,8 @@ var schemes = map[string]schemeFactory{
 	algBasic:       {newTemplateScheme, algBasic},
 	algKeyed:       {newKeyedScheme, algKeyed},
 	algNone:        {newUnchecked, algNone},
+	layoutJWS:      {newJWS, ""},
+	"truelayer":    {newTrueLayer, algECDSA},
 	"adyen":        {newAdyen, algHMAC},
 	"mercado-pago": {newMercadoPago, algHMAC},
 	"twilio":       {newTwilio, algHMAC},

@@ -49,6 +49,8 @@ type Signed struct {
 type sealing struct {
 	rules       *rules
 	sign        func([]piece) (string, error) // the signature as it is written
+	privateKey  crypto.Signer                 // of an asymmetric sender
+	recipient   crypto.PublicKey              // of the receiver, where tokens are encrypted to it
 	params      map[string]string
 	configured  string // the address without what sealing adds to it
 	url         string
@@ -76,6 +78,11 @@ func (p *Provider) Sign(req *SignRequest) (*Signed, error) {
 	}
 	if s.sign, err = r.sign.signer(req); err != nil {
 		return nil, fmt.Errorf("sign for %s: %w", p.Name(), err)
+	}
+	if r.sign.jose != "" {
+		if err := s.tokenKeys(req); err != nil {
+			return nil, fmt.Errorf("sign for %s: %w", p.Name(), err)
+		}
 	}
 	s.prepare(p.file.Send)
 	if err := r.scheme.seal(s); err != nil {
@@ -150,27 +157,28 @@ func (s *signing) privateSigner(text string) (func([]piece) (string, error), err
 		return nil, err
 	}
 	return func(pieces []piece) (string, error) {
-		signature, err := signWith(key, s.algorithm, message{pieces})
+		signature, err := s.signWith(key, message{pieces})
 		return s.encoding.encode(signature), err
 	}, nil
 }
 
-func signWith(key crypto.Signer, algorithm string, m message) ([]byte, error) {
+func (s *signing) signWith(key crypto.Signer, m message) ([]byte, error) {
+	newHash := hashes[s.hash]
 	switch key := key.(type) {
 	case ed25519.PrivateKey:
-		if algorithm == algEd25519 {
+		if s.algorithm == algEd25519 {
 			return ed25519.Sign(key, m.bytes()), nil
 		}
 	case *ecdsa.PrivateKey:
-		if algorithm == algECDSA {
-			return ecdsa.SignASN1(rand.Reader, key, m.digest())
+		if s.algorithm == algECDSA {
+			return ecdsa.SignASN1(rand.Reader, key, m.digest(newHash()))
 		}
 	case *rsa.PrivateKey:
-		if algorithm == algRSA {
-			return rsa.SignPKCS1v15(nil, key, crypto.SHA256, m.digest())
+		if s.algorithm == algRSA {
+			return rsa.SignPKCS1v15(nil, key, hashKinds[s.hash], m.digest(newHash()))
 		}
 	}
-	return nil, fmt.Errorf("the private key is not for %s", algorithmName[algorithm])
+	return nil, fmt.Errorf("the private key is not for %s", s.keyText())
 }
 
 func parsePrivateKey(text string) (crypto.Signer, error) {

@@ -3,6 +3,7 @@ package provider
 import (
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,7 @@ func (c *compiler) signature(f *signatureFile) {
 		return
 	}
 	s.layout, s.algorithm, s.prefixes = f.Scheme, factory.algorithm, f.Prefixes
+	c.algorithm(f)
 	c.hash(f)
 	c.written(f)
 	for _, name := range slices.Sorted(maps.Keys(f.Pin)) {
@@ -23,6 +25,8 @@ func (c *compiler) signature(f *signatureFile) {
 	}
 	c.template(f)
 	c.listed(f.Headers)
+	c.token(f)
+	c.keySource(f.Keys)
 	for i := range s.from {
 		if !slices.Contains(s.from[i].path, anyItem) {
 			c.read("signature.from", &s.from[i], &c.rules.before)
@@ -31,12 +35,60 @@ func (c *compiler) signature(f *signatureFile) {
 	c.rules.scheme = factory.make(c.rules)
 }
 
+// keySource reads where the keys are published.
+func (c *compiler) keySource(f *keysFile) {
+	if f == nil {
+		return
+	}
+	k := &keySource{url: f.URL, names: f.Names}
+	if c.rules.sign.symmetric() || c.rules.sign.algorithm == algNone {
+		c.fail("signature.keys", "a secret is never published: leave it out")
+	}
+	if f.At != "" {
+		k.at = [][]string{splitPath(f.At)}
+	}
+	k.id = c.keyPlace("signature.keys.id", f.ID)
+	if k.certificate = c.keyPlace("signature.keys.certificate", f.Certificate); k.certificate != nil {
+		k.host, k.path = c.pattern("signature.keys.host", f.Host), c.pattern("signature.keys.path", f.Path)
+		if len(f.Names) == 0 || f.URL != "" {
+			c.fail("signature.keys.names", "of a certificate say host, path and names, and no url")
+		}
+	} else if !strings.HasPrefix(f.URL, "https://") || strings.HasPrefix(f.URL, "https://{param:") && strings.Count(f.URL, "/") < 3 {
+		c.fail("signature.keys.url", "write an https address, or certificate")
+	}
+	c.rules.sign.published = k
+}
+
+func (c *compiler) keyPlace(field, text string) *place {
+	if text == "" {
+		return nil
+	}
+	p, err := parsePlace(text, c.rules.sign.prefixes)
+	if err != nil || p.kind != inHeader && p.kind != inJSON {
+		c.fail(field, "write header:NAME or json:PATH")
+	}
+	c.read(field, &p, &c.rules.before)
+	return &p
+}
+
+// pattern is a regular expression that must match the whole.
+func (c *compiler) pattern(field, text string) *regexp.Regexp {
+	re, err := regexp.Compile(`\A(?:` + text + `)\z`)
+	if err != nil || text == "" {
+		c.fail(field, "it is no regular expression")
+		return nil
+	}
+	return re
+}
+
 func (c *compiler) hash(f *signatureFile) {
 	s := &c.rules.sign
 	s.hash = orDefault(f.Hash, "sha256")
 	switch {
 	case hashes[s.hash] == nil:
 		c.fail("signature.hash", "unknown hash %q: write one of %v", f.Hash, slices.Sorted(maps.Keys(hashes)))
+	case !s.symmetric() && s.algorithm != algNone && hashKinds[s.hash] == 0:
+		c.fail("signature.hash", "%s is not for the scheme %s", s.hash, f.Scheme)
 	case s.hash == hashKeccak && s.algorithm != algKeyed:
 		c.fail("signature.hash", "%s is for the scheme %s", hashKeccak, algKeyed)
 	}

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"context"
 	"fmt"
 	"hash/crc32"
 	"strconv"
@@ -42,8 +43,11 @@ func (s *signing) find(p *place) *templatePart {
 	return s.listed.find(p)
 }
 
-func (s *templateScheme) verify(v *verifier, d *recibo.Delivery, r *reading) error {
+func (s *templateScheme) verify(ctx context.Context, v *verifier, d *recibo.Delivery, r *reading) error {
 	if err := v.findSignatures(d, r); err != nil {
+		return err
+	}
+	if err := v.choose(ctx, d, r); err != nil {
 		return err
 	}
 	pieces, err := v.pieces(d, r)

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -43,7 +44,7 @@ func (twilio) parts() []string {
 	return []string{"URL", "all form parameters, or the SHA-256 of a JSON body"}
 }
 
-func (twilio) verify(v *verifier, d *recibo.Delivery, r *reading) error {
+func (twilio) verify(_ context.Context, v *verifier, d *recibo.Delivery, r *reading) error {
 	if err := v.findSignatures(d, r); err != nil {
 		return err
 	}

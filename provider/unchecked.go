@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ func (unchecked) wholeBody() bool { return false }
 
 func (unchecked) parts() []string { return nil }
 
-func (unchecked) verify(*verifier, *recibo.Delivery, *reading) error { return nil }
+func (unchecked) verify(context.Context, *verifier, *recibo.Delivery, *reading) error { return nil }
 
 func (unchecked) seal(*sealing) error { return nil }
 

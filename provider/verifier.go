@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"crypto"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,10 +15,13 @@ type verifier struct {
 	*rules
 	prover  prover
 	secrets []recibo.SecretID
-	params  map[string]string
-	require []place
-	after   fieldSet // the rules' and what the source requires
-	item    fieldSet
+	keySet  *keySet // of a source that was given no keys
+	// decrypters are the source's own keys, where tokens are encrypted to it.
+	decrypters []crypto.PrivateKey
+	params     map[string]string
+	require    []place
+	after      fieldSet // the rules' and what the source requires
+	item       fieldSet
 }
 
 var (
@@ -31,7 +35,7 @@ func (v *verifier) Profile() *recibo.Profile { return &v.profile }
 func (v *verifier) Secrets() []recibo.SecretID { return slices.Clone(v.secrets) }
 
 // Verify checks the signature. Until it has, everything in d is whatever an attacker sent.
-func (v *verifier) Verify(_ context.Context, d *recibo.Delivery) (*recibo.Verified, error) {
+func (v *verifier) Verify(ctx context.Context, d *recibo.Delivery) (*recibo.Verified, error) {
 	r := newReading()
 	for _, p := range v.sign.pins {
 		value, err := header(d.Header, p.header)
@@ -42,7 +46,7 @@ func (v *verifier) Verify(_ context.Context, d *recibo.Delivery) (*recibo.Verifi
 			return nil, fmt.Errorf("%w: %s is not %s", recibo.MalformedSignature, p.header, p.value)
 		}
 	}
-	if err := v.scheme.verify(v, d, r); err != nil {
+	if err := v.scheme.verify(ctx, v, d, r); err != nil {
 		return nil, err
 	}
 	if v.proves && !usable(r.pieces) {
@@ -71,7 +75,7 @@ func (v *verifier) readTime(d *recibo.Delivery, r *reading) {
 // it says whether two deliveries are alike.
 func (v *verifier) content(d *recibo.Delivery, r *reading) recibo.Fingerprint {
 	if v.key.kind == recibo.KeyToken || v.key.kind == recibo.KeyCredential {
-		return fingerprint(tagBody, v.withoutCuts(d, r))
+		return fingerprint(tagBody, v.withoutCuts(d.Body, d, r))
 	}
 	if len(v.cuts) == 0 {
 		return fingerprint(tagSigned, r.pieces)
@@ -79,7 +83,7 @@ func (v *verifier) content(d *recibo.Delivery, r *reading) recibo.Fingerprint {
 	pieces := make([]piece, 0, len(r.pieces)+2*len(v.cuts))
 	for _, p := range r.pieces {
 		if p.from != nil && p.from.kind == bodyPart {
-			pieces = append(pieces, v.withoutCuts(d, r)...)
+			pieces = append(pieces, v.withoutCuts(p.bytes, d, r)...)
 		} else {
 			pieces = append(pieces, p)
 		}
@@ -88,13 +92,13 @@ func (v *verifier) content(d *recibo.Delivery, r *reading) recibo.Fingerprint {
 }
 
 // withoutCuts is the body with the members that are renewed per try cut out. A body that cannot be read is not cut.
-func (v *verifier) withoutCuts(d *recibo.Delivery, r *reading) []piece {
+func (v *verifier) withoutCuts(body []byte, d *recibo.Delivery, r *reading) []piece {
 	if len(v.cuts) == 0 {
-		return []piece{{bytes: d.Body}}
+		return []piece{{bytes: body}}
 	}
 	doc, err := v.read(d, r)
 	if err != nil || !doc.inBody {
-		return []piece{{bytes: d.Body}}
+		return []piece{{bytes: body}}
 	}
 	var spans []span
 	for i := range v.cuts {
@@ -103,13 +107,17 @@ func (v *verifier) withoutCuts(d *recibo.Delivery, r *reading) []piece {
 		}
 	}
 	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
-	return without(d.Body, spans)
+	return without(body, spans)
 }
 
 // read reads the body, once.
 func (v *verifier) read(d *recibo.Delivery, r *reading) (*document, error) {
 	if r.doc == nil {
-		r.doc, r.docErr = readDocument(d.Body, &v.after, v.jsonIn)
+		body := d.Body
+		if r.token != nil {
+			body = r.token
+		}
+		r.doc, r.docErr = readDocument(body, &v.after, v.jsonIn)
 	}
 	return r.doc, r.docErr
 }
@@ -144,7 +152,7 @@ func (v *verifier) findSignatures(d *recibo.Delivery, r *reading) error {
 func (v *verifier) decodeSignatures(texts []string, r *reading) error {
 	size := v.prover.size()
 	for _, text := range texts {
-		signature, err := v.sign.encoding.appendDecoded(nil, []byte(text))
+		signature, err := v.sign.encoding.decode(text)
 		if err == nil && len(signature) > 0 && (size == 0 || len(signature) == size) {
 			r.signatures = append(r.signatures, signature)
 		}
@@ -210,7 +218,11 @@ func (v *verifier) prove(r *reading, pieces []piece) bool {
 }
 
 func (v *verifier) proveWith(r *reading, pieces []piece, signatures [][]byte) bool {
-	id, ok := v.prover.prove(pieces, signatures)
+	prover := v.prover
+	if r.keys != nil {
+		prover = r.keys
+	}
+	id, ok := prover.prove(pieces, signatures)
 	if ok {
 		r.verified.Secret, r.pieces = id, pieces
 	}

@@ -1,0 +1,64 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/recibohq/recibo"
+)
+
+// Bounds on what is fetched while a sender waits for its answer.
+const (
+	fetchWithin = 3 * time.Second
+	maxFetched  = 256 << 10
+)
+
+// NewFetch gets keys by https with client, or with one of its own if that is nil. No redirect is followed, whatever the
+// client would do, and no more than 256 KiB are read.
+func NewFetch(client *http.Client) recibo.Fetch {
+	c := http.Client{}
+	if client != nil {
+		c = *client
+	}
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return func(ctx context.Context, address string) ([]byte, error) {
+		if err := checkFetched(address); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, fetchWithin)
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		if err != nil {
+			return nil, fmt.Errorf("fetch keys: %w", err)
+		}
+		resp, err := c.Do(req)
+		if err != nil {
+			return nil, fmt.Errorf("fetch keys: %w", err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxFetched+1))
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("fetch keys: %w", err)
+		case resp.StatusCode != http.StatusOK:
+			return nil, fmt.Errorf("fetch keys: %s answers %s", req.URL.Host, resp.Status)
+		case len(body) > maxFetched:
+			return nil, fmt.Errorf("fetch keys: %s sends more than %d bytes", req.URL.Host, maxFetched)
+		}
+		return body, nil
+	}
+}
+
+// checkFetched refuses what is no plain https address.
+func checkFetched(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
+		return errors.New("fetch keys: only https addresses without a user are called")
+	}
+	return nil
+}
