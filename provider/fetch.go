@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"syscall"
 	"time"
 
 	"github.com/recibohq/recibo"
@@ -18,13 +21,14 @@ const (
 	maxFetched  = 256 << 10
 )
 
-// NewFetch gets keys by https with client, or with one of its own if that is nil. No redirect is followed, whatever the
-// client would do, and no more than 256 KiB are read.
+// NewFetch gets keys by https with client, or, if that is nil, with one of its own that calls public addresses only. No
+// redirect is followed, whatever the client would do, and no more than 256 KiB are read.
 func NewFetch(client *http.Client) recibo.Fetch {
-	c := http.Client{}
-	if client != nil {
-		c = *client
+	if client == nil {
+		dialer := &net.Dialer{Timeout: fetchWithin, Control: publicOnly}
+		client = &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: fetchWithin}}
 	}
+	c := *client
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return func(ctx context.Context, address string) ([]byte, error) {
 		if err := checkFetched(address); err != nil {
@@ -52,6 +56,22 @@ func NewFetch(client *http.Client) recibo.Fetch {
 		}
 		return body, nil
 	}
+}
+
+// shared is for the networks of providers, RFC 6598: no public address, though package netip does not say so.
+var shared = netip.MustParsePrefix("100.64.0.0/10")
+
+// publicOnly refuses to connect to what is not public. It comes after the name was resolved, so no name gets around it.
+func publicOnly(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	ip := to.Addr().Unmap()
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() || shared.Contains(ip) {
+		return fmt.Errorf("%s is no public address", ip)
+	}
+	return nil
 }
 
 // checkFetched refuses what is no plain https address.

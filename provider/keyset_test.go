@@ -394,6 +394,19 @@ func TestOnlyPlainHTTPSIsFetched(t *testing.T) {
 			t.Errorf("%q is fetched", address)
 		}
 	}
+	server := newKeyServer(t)
+	server.publish("/jwks", "{}")
+	if _, err := NewFetch(nil)(t.Context(), server.URL+"/jwks"); err == nil || !strings.Contains(err.Error(), "no public address") {
+		t.Errorf("an address of our own network: %v", err)
+	}
+	for _, address := range []string{"10.0.0.1:443", "[::1]:443", "169.254.169.254:443", "100.64.0.1:443", "[::ffff:192.168.0.1]:443", "0.0.0.0:443", "x"} {
+		if publicOnly("tcp", address, nil) == nil {
+			t.Errorf("%s is called", address)
+		}
+	}
+	if err := publicOnly("tcp", "93.184.216.34:443", nil); err != nil {
+		t.Error(err)
+	}
 	p, err := Parse("acme.yaml", []byte("provider: acme\nkey: {kind: fingerprint}\n"+strings.ReplaceAll(publishedSet, "SERVER", "https://a.test")))
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,7 @@ func (c *Config) source(i int) (recibo.Source, error) {
 	}
 	return recibo.Source{
 		Name: s.Name, ID: s.ID, Provider: p, Variant: s.Variant, Path: s.Path, Tenant: s.Tenant, Scope: s.Scope,
-		Account: s.Account, Mode: s.Mode, Secrets: secrets, PublicKeys: s.PublicKeys, Params: c.params(s, p),
+		Account: s.Account, Mode: s.Mode, Secrets: secrets, PublicKeys: s.PublicKeys, Fetch: provider.NewFetch(nil), Params: c.params(s, p),
 		Accounts: s.Accounts, Require: s.Require, TimeKind: recibo.TimeKind(s.TimeKind), Tolerance: time.Duration(s.Tolerance), Horizon: time.Duration(s.Horizon),
 		MaxBody: int64(orServer(s.MaxBody, c.Server.MaxBody)), Destinations: []string{c.Destinations[0].Name},
 		Order: recibo.Order(s.Order),
