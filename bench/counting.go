@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/recibohq/recibo"
@@ -42,15 +41,6 @@ func (c *counting) counts() counts {
 // since is what was counted after before.
 func (n counts) since(before counts) counts {
 	return counts{n.Records - before.Records, n.Accepted - before.Accepted, n.Settled - before.Settled, n.CPU - before.CPU}
-}
-
-// ownCPU is the processor time that this process has used.
-func ownCPU() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // Record is the store's.

@@ -29,11 +29,14 @@ type tally struct {
 	counted int
 	elapsed time.Duration
 	sent    int
-	others  int // answers of another status
-	other   int // one such status
+	strays  int // answers of another status
+	stray   int // one such status
 	// latencies are those of a load with a rate, from when each request was to be sent, not from when it could be: a server
 	// that stops for a second makes all that were due in it late.
 	latencies []time.Duration
+	// What the server counted meanwhile, and what this process and the whole machine used of the processor.
+	server                         counts
+	generatorCPU, machineCPU, wall time.Duration
 }
 
 func (t *tally) rate() float64 { return float64(t.counted) / t.elapsed.Seconds() }
@@ -227,8 +230,8 @@ func (g *generator) receive(i int) error {
 func (g *generator) note(c *connection, status int) {
 	now := time.Since(g.began)
 	if status != g.want {
-		g.others++
-		g.other = status
+		g.strays++
+		g.stray = status
 		return
 	}
 	if g.perSecond > 0 {

@@ -50,9 +50,9 @@ func TestEachRequestIsSentOnceAndSigned(t *testing.T) {
 	}
 	events := 0
 	seen.Range(func(any, any) bool { events++; return true })
-	if tally.counted != n || tally.sent != n || tally.others != 0 || events != n {
+	if tally.counted != n || tally.sent != n || tally.strays != 0 || events != n {
 		t.Errorf("of %d requests %d were sent, %d counted, %d answered otherwise; %d events came",
-			n, tally.sent, tally.counted, tally.others, events)
+			n, tally.sent, tally.counted, tally.strays, events)
 	}
 }
 

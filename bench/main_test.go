@@ -49,8 +49,8 @@ func TestAMeasurementHasEveryFigure(t *testing.T) {
 	if _, err := json.Marshal(values); err != nil {
 		t.Errorf("marshal the values: %v", err)
 	}
-	if profiles, err := os.ReadDir(p.profiles); err != nil || len(profiles) != 2 {
-		t.Errorf("profiles: %v, %v; want one for each database", profiles, err)
+	if profiles, err := os.ReadDir(p.profiles); err != nil || len(profiles) != 11 {
+		t.Errorf("profiles: %v, %v; want one for each phase", profiles, err)
 	}
 	var table bytes.Buffer
 	if err := results.table(&table); err != nil {
@@ -98,7 +98,8 @@ func TestUnknownFlagsAndArgumentsAreUsageErrors(t *testing.T) {
 }
 
 func TestEveryFigureHasAKeyOfItsOwn(t *testing.T) {
-	r := &results{rates: map[string][]float64{}, resident: []float64{1, 1, 1, 1}}
+	r := newResults()
+	r.resident = []float64{1, 1, 1, 1}
 	var keys []string
 	for _, f := range r.figures() {
 		if f.key == "" || f.title == "" || slices.Contains(keys, f.key) {

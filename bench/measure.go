@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"time"
 )
 
@@ -30,7 +31,7 @@ func measureAll(ctx context.Context, p plan) (_ *results, err error) {
 	defer func() { err = errors.Join(err, s.close()) }()
 	b := &bench{
 		began: began, plan: p, setting: s, guess: map[string]float64{}, known: map[string]*batch{},
-		results: results{rates: map[string][]float64{}, single: map[string]float64{}},
+		results: newResults(),
 	}
 	for _, part := range []func(context.Context) error{
 		b.prepare, b.round, b.compare, b.halfRate, b.stopServers, b.fullMemory, b.allocations,
@@ -59,34 +60,52 @@ func (b *bench) prepare(ctx context.Context) error {
 // round runs all phases in turn. Two baselines stand around those that are compared with it.
 func (b *bench) round(ctx context.Context) error {
 	phases := []struct {
-		name string
-		run  func(context.Context) (float64, error)
+		name, subject string
+		run           func(ctx context.Context, subject string) (*tally, error)
 	}{
-		{"mac", b.baseline},
-		{"accept_sqlite", b.accept("sqlite")},
-		{"accept_postgres", b.accept("postgres")},
-		{"duplicate", b.duplicate("sqlite")},
-		{"duplicate_postgres", b.duplicate("postgres")},
-		{"refuse", b.refuse},
-		{"mac_again", b.baseline},
-		{"life", b.life("sqlite-life")},
-		{"life_postgres", b.life("postgres-life")},
-		{"naive_sqlite", b.naive("naive-sqlite")},
-		{"naive_postgres", b.naive("naive-postgres")},
+		{"mac", "mac", b.repeat},
+		{"accept_sqlite", "sqlite", b.accept},
+		{"accept_postgres", "postgres", b.accept},
+		{"duplicate", "sqlite", b.duplicate},
+		{"duplicate_postgres", "postgres", b.duplicate},
+		{"refuse", "sqlite", b.refuse},
+		{"mac_again", "mac", b.repeat},
+		{"life", "sqlite-life", b.life},
+		{"life_postgres", "postgres-life", b.life},
+		{"naive_sqlite", "naive-sqlite", b.accept},
+		{"naive_postgres", "naive-postgres", b.accept},
 	}
 	for i := range b.plan.rounds {
 		if i > 0 && time.Since(b.began) > b.plan.within {
 			break
 		}
 		for _, phase := range phases {
-			rate, err := phase.run(ctx)
+			begin, end := b.profile(phase.name, i+1)
+			server := b.servers[phase.subject]
+			_, err := server.ask(begin)
+			if err != nil {
+				return err
+			}
+			t, err := phase.run(ctx, phase.subject)
 			if err != nil {
 				return fmt.Errorf("%s: %w", phase.name, err)
 			}
-			b.rates[phase.name] = append(b.rates[phase.name], rate)
+			b.note(phase.name, t)
+			if _, err := server.ask(end); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// profile has the server write a profile of the phase, if profiles are wanted.
+func (b *bench) profile(phase string, round int) (begin, end order) {
+	if b.plan.profiles == "" {
+		return order{}, order{}
+	}
+	file := fmt.Sprintf("%s-%d.pprof", phase, round)
+	return order{Profile: filepath.Join(b.plan.profiles, file)}, order{Stop: true}
 }
 
 // compare has wrk, where it is installed, and our generator send one request to the baseline, in turns.
@@ -100,12 +119,11 @@ func (b *bench) compare(ctx context.Context) error {
 	}
 	server := b.servers["mac"]
 	for range b.plan.turns {
-		used := ownCPU()
 		t, err := b.send(ctx, server, &load{requests: requests, repeat: true, want: 200, lasting: time.Second})
 		if err != nil {
 			return err
 		}
-		b.ours = append(b.ours, cost{t.rate(), (ownCPU() - used) / time.Duration(t.sent)})
+		b.ours = append(b.ours, cost{t.rate(), t.generatorCPU / time.Duration(t.sent)})
 		theirs, err := runWrk(ctx, b.dir, requests, server.address)
 		if err != nil {
 			return err

@@ -9,14 +9,29 @@ import (
 // results are what was measured.
 type results struct {
 	rates     map[string][]float64 // per second, of each phase by round
+	cpu       map[string][]float64 // microseconds of the server's process for each request
+	own       map[string][]float64 // the same of the generator's
+	others    []float64            // the part of the machine that other programs took during the baselines
 	single    map[string]float64   // figures that are no ratio of rates
 	latencies []latencies
 	resident  []float64 // megabytes, while the load lasted
-	generator struct {  // during the baselines
-		used, total time.Duration // of the processor; total is with the server
-		requests    int
+	// The generators on one request; theirs is wrk's.
+	ours, theirs []cost
+}
+
+func newResults() results {
+	return results{
+		rates: map[string][]float64{}, cpu: map[string][]float64{}, own: map[string][]float64{}, single: map[string]float64{},
 	}
-	ours, theirs []cost // the generators on one request; theirs is wrk's
+}
+
+func (r *results) note(phase string, t *tally) {
+	r.rates[phase] = append(r.rates[phase], t.rate())
+	r.cpu[phase] = append(r.cpu[phase], part(microseconds(t.server.CPU), float64(t.sent)))
+	r.own[phase] = append(r.own[phase], part(microseconds(t.generatorCPU), float64(t.sent)))
+	if phase == "mac" || phase == "mac_again" {
+		r.others = append(r.others, t.others())
+	}
 }
 
 // latencies are those of accepts at half of the maximum rate.
@@ -142,12 +157,15 @@ func (f *figure) met() bool {
 
 // generatorShare is the generator's part of the processor time that it and the baseline's server used together.
 func (r *results) generatorShare() float64 {
-	return part(float64(r.generator.used), float64(r.generator.total))
+	own := median(r.own["mac"])
+	return part(own, own+median(r.cpu["mac"]))
 }
 
 // values are all figures, rates and spreads by key.
 func (r *results) values() map[string]float64 {
-	v := map[string]float64{"generator_cpu_share": rounded(r.generatorShare())}
+	v := map[string]float64{
+		"generator_cpu_share": rounded(r.generatorShare()), "others_cpu_share": rounded(median(r.others)),
+	}
 	for _, f := range r.figures() {
 		v[f.key] = rounded(f.measured)
 		if f.spread > 0 {
@@ -156,6 +174,7 @@ func (r *results) values() map[string]float64 {
 	}
 	for phase, rates := range r.rates {
 		v["rate_"+phase] = math.Round(median(rates))
+		v["server_cpu_us_"+phase] = rounded(median(r.cpu[phase]))
 	}
 	for name, costs := range map[string][]cost{"generator": r.ours, "wrk": r.theirs} {
 		if len(costs) > 0 {
