@@ -114,7 +114,7 @@ func playStart(t *testing.T, c *fieldCase, s start) {
 	if err == nil {
 		var parsed *config.Config
 		if parsed, err = config.Parse("case.yaml", []byte(text), func(string) (string, bool) { return "", false }); err == nil {
-			_, err = parsed.Directory()
+			_, err = parsed.Directory(nil)
 		}
 	}
 	var unsupported unsupportedError

@@ -109,7 +109,11 @@ func sourceOf(t *testing.T, i int, s *source, secrets []string) (map[string]any,
 	if s.ToleranceS != nil {
 		one["tolerance"] = seconds(*s.ToleranceS)
 	}
-	set(one, "variant", s.Variant, "tenant", s.Tenant, "account", s.Account, "time_kind", s.TimeKind)
+	variant := s.Variant
+	if v, ok := s.Params[signatureVersion]; ok {
+		variant = "v" + fmt.Sprint(v)
+	}
+	set(one, "variant", variant, "tenant", s.Tenant, "account", s.Account, "time_kind", s.TimeKind)
 	if len(params) > 0 {
 		one["params"] = params
 	}
@@ -137,8 +141,12 @@ func paramsOf(s *source) map[string]string {
 		}
 		params[name] = fmt.Sprint(value)
 	}
+	delete(params, signatureVersion) // a variant here
 	return params
 }
+
+// signatureVersion is the format's word for one of Amazon SNS's two ways to sign.
+const signatureVersion = "signature_version"
 
 // set puts those of the name and value pairs that have a value.
 func set(into map[string]any, pairs ...string) {

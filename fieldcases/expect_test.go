@@ -161,7 +161,11 @@ func (w *world) checkAfter(a *after, s *step, replies []reply) {
 	if len(a.Alarms) > 0 || len(a.ForwardNotContains) > 0 {
 		t.Errorf("%v", unsupportedError("alarms or a forward destination as expectations"))
 	}
-	// outbound none holds by construction: the handler is in this process, and the gateway is given no address to fetch.
+	w.peerLock.Lock()
+	defer w.peerLock.Unlock()
+	if a.Outbound == "none" && w.outbound > 0 {
+		t.Errorf("%d connections were to be opened, want none", w.outbound)
+	}
 }
 
 func (w *world) checkRuns(a *after, ledger []attempt) {

@@ -35,6 +35,7 @@ type world struct {
 	answers  []reply
 	resident int64             // bytes, at the start of the step
 	peers    map[string]string // a connection's own address to the peer that the gateway sees
+	outbound int               // connections that the gateway wanted to open
 	peerLock sync.Mutex
 }
 
@@ -90,7 +91,7 @@ func (w *world) startNode() error {
 	p := &port{Store: w.store}
 	g, err := gateway.New(context.Background(), c, gateway.Options{
 		Logger: slog.New(w.journal), Now: w.clock.now, Listener: &disguise{listener, w}, Handler: recibo.HandlerFunc(w.handler.of(p)),
-		Store: p, Poll: 5 * time.Millisecond,
+		Store: p, Poll: 5 * time.Millisecond, Fetch: w.fetch,
 	})
 	if err != nil {
 		_ = listener.Close()
@@ -103,6 +104,14 @@ func (w *world) startNode() error {
 		addr: listener.Addr().String(), port: p, stop: sync.OnceValue(func() error { cancel(); return <-ended }),
 	})
 	return nil
+}
+
+// fetch lets nothing out, and counts who wanted to.
+func (w *world) fetch(context.Context, string) ([]byte, error) {
+	w.peerLock.Lock()
+	defer w.peerLock.Unlock()
+	w.outbound++
+	return nil, errors.New("the case has no network")
 }
 
 // kill ends a node as a power cut would: nothing it does reaches the store any more. Its goroutines end with the case.

@@ -39,7 +39,7 @@ func load(text string) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.Directory()
+	_, err = c.Directory(nil)
 	return c, err
 }
 

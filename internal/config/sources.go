@@ -16,7 +16,11 @@ import (
 )
 
 // Directory resolves the secrets and binds every source to its provider. All that is wrong is reported, with its place.
-func (c *Config) Directory() (*recibo.Directory, error) {
+// fetch gets the keys that senders publish; nil is over the network, from public addresses only.
+func (c *Config) Directory(fetch recibo.Fetch) (*recibo.Directory, error) {
+	if fetch == nil {
+		fetch = provider.NewFetch(nil)
+	}
 	sources := make([]recibo.Source, 0, len(c.Sources))
 	var errs []error
 	for i := range c.Sources {
@@ -25,6 +29,7 @@ func (c *Config) Directory() (*recibo.Directory, error) {
 			errs = append(errs, err)
 			continue
 		}
+		s.Fetch = fetch
 		sources = append(sources, s)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -75,7 +80,7 @@ func (c *Config) source(i int) (recibo.Source, error) {
 	}
 	return recibo.Source{
 		Name: s.Name, ID: s.ID, Provider: p, Variant: s.Variant, Path: s.Path, Tenant: s.Tenant, Scope: s.Scope,
-		Account: s.Account, Mode: s.Mode, Secrets: secrets, PublicKeys: s.PublicKeys, Fetch: provider.NewFetch(nil), Params: c.params(s, p),
+		Account: s.Account, Mode: s.Mode, Secrets: secrets, PublicKeys: s.PublicKeys, Params: c.params(s, p),
 		Accounts: s.Accounts, Require: s.Require, TimeKind: recibo.TimeKind(s.TimeKind), Tolerance: time.Duration(s.Tolerance), Horizon: time.Duration(s.Horizon),
 		MaxBody: int64(orServer(s.MaxBody, c.Server.MaxBody)), Destinations: []string{c.Destinations[0].Name},
 		Order: recibo.Order(s.Order),

@@ -25,6 +25,8 @@ type Options struct {
 	Handler recibo.Handler
 	// Store keeps receipts in place of the configured one. Run closes it.
 	Store Store
+	// Fetch gets the keys that senders publish; default: over the network.
+	Fetch recibo.Fetch
 	// Poll is how often the worker looks for work; default one second.
 	Poll time.Duration
 }
@@ -52,7 +54,7 @@ func New(ctx context.Context, c *config.Config, o Options) (*Gateway, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	directory, err := c.Directory()
+	directory, err := c.Directory(o.Fetch)
 	if err != nil {
 		return nil, err
 	}
