@@ -46,6 +46,7 @@ const (
 	Unreadable   Reason = "unreadable"    // verified, but not what the sender's profile says it is
 	NoKey        Reason = "no_key"        // verified, but nothing in it can name the event
 	MissingField Reason = "missing_field" // verified, but a path that the source requires is not there
+	ForPerson    Reason = "for_person"    // verified, and no event: the sender asks a person to act, such as to confirm a subscription
 	PastHorizon  Reason = "past_horizon"  // the event's own signed time is older than any honest retry
 	OtherID      Reason = "other_id"
 	OtherType    Reason = "other_type"

@@ -22,6 +22,6 @@ type Event struct {
 	Content Fingerprint
 	// Start and End are where the event's own bytes lie in the delivery's body.
 	Start, End int
-	// Fault says why the event cannot act though it verified: [Unreadable], [NoKey], [MissingField]. It goes to review.
+	// Fault says why the event cannot act though it verified: [Unreadable], [NoKey], [MissingField], [ForPerson]. It goes to review.
 	Fault Reason
 }

@@ -2,11 +2,13 @@ package provider
 
 import (
 	"bytes"
+	"context"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -29,7 +31,7 @@ func (k *keySource) allowed(text string) (string, error) {
 }
 
 // certified reads a chain, the sender's certificate first, and checks it up to a root: its names, its dates, its signatures.
-func (k *keySet) certified(text []byte, now time.Time) (*publicKeys, time.Time, error) {
+func (k *keySet) certified(ctx context.Context, address string, text []byte, now time.Time) (*publicKeys, time.Time, error) {
 	chain, err := parseChain(text)
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("fetch keys: %w", err)
@@ -41,14 +43,14 @@ func (k *keySet) certified(text []byte, now time.Time) (*publicKeys, time.Time, 
 	for _, other := range chain[1:] {
 		options.Intermediates.AddCert(other)
 	}
-	if _, err := leaf.Verify(options); err != nil {
+	_, err = leaf.Verify(options)
+	if unknown := (x509.UnknownAuthorityError{}); errors.As(err, &unknown) {
+		err = k.withIssuers(ctx, chain[len(chain)-1], leaf, options)
+	}
+	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("fetch keys: %w", err)
 	}
-	named := false
-	for _, name := range k.names {
-		named = named || leaf.VerifyHostname(name) == nil
-	}
-	if !named {
+	if !k.isNamed(leaf, address) {
 		return nil, time.Time{}, fmt.Errorf("fetch keys: the certificate is for none of %q", k.names)
 	}
 	one, err := k.sign.usable(leaf.PublicKey, "")
@@ -56,6 +58,46 @@ func (k *keySet) certified(text []byte, now time.Time) (*publicKeys, time.Time, 
 		return nil, time.Time{}, fmt.Errorf("fetch keys: %w", err)
 	}
 	return &publicKeys{keys: []publicKey{one}, length: k.sign.keyLength()}, leaf.NotAfter, nil
+}
+
+// isNamed says that the certificate is for the sender. $0 and so on in a name are of the host that it came from.
+func (k *keySource) isNamed(leaf *x509.Certificate, address string) bool {
+	host, _, _ := strings.Cut(strings.TrimPrefix(address, "https://"), "/")
+	at := k.host.FindStringSubmatchIndex(host)
+	for _, name := range k.names {
+		if at != nil && leaf.VerifyHostname(string(k.host.ExpandString(nil, name, host, at))) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// maxIssuers is how many certificates of authorities are fetched that a sender leaves out of its chain.
+const maxIssuers = 3
+
+// withIssuers completes a chain with the certificates of authorities from where each says that its issuer's is (RFC 5280,
+// section 4.2.2.1). They may come over plain http: each is proved by the chain, up to a root that we have.
+func (k *keySet) withIssuers(ctx context.Context, last, leaf *x509.Certificate, options x509.VerifyOptions) error {
+	err := error(x509.UnknownAuthorityError{Cert: leaf})
+	for range maxIssuers {
+		if len(last.IssuingCertificateURL) == 0 {
+			return err
+		}
+		text, failed := k.fetch(ctx, last.IssuingCertificateURL[0])
+		if failed != nil {
+			return failed
+		}
+		issuer, failed := x509.ParseCertificate(text)
+		if failed != nil {
+			return failed
+		}
+		options.Intermediates.AddCert(issuer)
+		if _, err = leaf.Verify(options); err == nil {
+			return nil
+		}
+		last = issuer
+	}
+	return err
 }
 
 func parseChain(text []byte) ([]*x509.Certificate, error) {

@@ -31,6 +31,7 @@ func (c *compiler) compile() (*rules, error) {
 		c.fail("signature", "it is missing: say how the sender signs")
 		return nil, errors.Join(c.errs...)
 	}
+	c.packing()
 	c.signature(c.file.Signature)
 	c.timing()
 	if len(c.errs) > 0 {
@@ -82,10 +83,6 @@ func (c *compiler) facts() {
 	if f.Items != "" {
 		c.items(f.Items)
 	}
-	r.jsonIn = strings.TrimPrefix(f.JSONIn, "form:")
-	if f.JSONIn != "" && r.jsonIn == f.JSONIn {
-		c.fail("json_in", `write "form:NAME"`)
-	}
 	r.id = c.choice("id", f.ID)
 	r.idRenewed = isTrue(f.IDRenewed)
 	for _, text := range f.Type {
@@ -108,15 +105,36 @@ func (c *compiler) facts() {
 		r.occurred = c.choice("occurred.from", f.Occurred.From)
 		r.occurUnit = oneOf(c, "occurred.unit", f.Occurred.Unit, auto, units)
 	}
+	if f.Review != nil {
+		if r.review, r.reviewed = c.choice("review.from", f.Review.From), f.Review.Is; len(r.review) == 0 || len(r.reviewed) == 0 {
+			c.fail("review", "say from, and is: a list")
+		}
+	}
 	r.unprotected = f.Unprotected
 	r.repeats = isTrue(f.Repeats)
+}
+
+// packing reads what the document is wrapped in.
+func (c *compiler) packing() {
+	f, p := c.file, &c.rules.packing
+	text, field := f.JSONIn, "json_in"
+	if f.XMLIn != "" {
+		text, field, p.xml = f.XMLIn, "xml_in", true
+	}
+	var ok bool
+	p.field, ok = strings.CutPrefix(text, "form:")
+	if text == "body" && p.xml {
+		p.field = ""
+	} else if text != "" && (!ok || p.field == "") || f.XMLIn != "" && f.JSONIn != "" {
+		c.fail(field, `write "form:NAME" (or of xml_in "body"), and one of json_in and xml_in`)
+	}
 }
 
 func (c *compiler) items(text string) {
 	lists, err := parseChoice(text, nil)
 	for i := range lists {
 		p := &lists[i]
-		if p.kind != inJSON || p.path[len(p.path)-1] != anyItem {
+		if !p.pathed() || p.path[len(p.path)-1] != anyItem {
 			err = fmt.Errorf(`write the path of a list: "json:events[]"`)
 			break
 		}
@@ -132,7 +150,7 @@ func (c *compiler) items(text string) {
 // within has p, if it is in an item, be relative to that.
 func (r *rules) within(p *place) bool {
 	for i := range r.items {
-		if list := r.items[i].path; p.kind == inJSON && len(p.path) > len(list) && slices.Equal(p.path[:len(list)], list) {
+		if list := r.items[i].path; p.kind == r.items[i].kind && len(p.path) > len(list) && slices.Equal(p.path[:len(list)], list) {
 			p.item, p.path = true, p.path[len(list):]
 			return true
 		}
@@ -175,6 +193,8 @@ func (c *compiler) read(field string, p *place, set *fieldSet) {
 		return
 	case p.kind == inClaim:
 		set = &c.rules.token.set
+	case p.kind == inXML && !c.rules.packing.xml, p.kind == inJSON && c.rules.packing.xml:
+		c.fail(field, "%s: the document is JSON, or with xml_in XML", p)
 	}
 	if err := set.add(p); err != nil {
 		c.fail(field, "%v", err)
@@ -236,7 +256,7 @@ func (c *compiler) cuts() {
 		if text == "time" && !r.scheme.covers(&p) || p.kind == inClaim {
 			continue // said of the time itself, or never part of the content
 		}
-		if !p.inBody() || r.jsonIn != "" || len(r.items) > 0 {
+		if !p.inBody() || r.packing != (packing{}) || len(r.items) > 0 {
 			c.fail("cut", "%s is no signed part and no member of the body", &p)
 			continue
 		}

@@ -18,7 +18,7 @@ func (c *compiler) profile() {
 		TimeKind:      r.time.kind,
 		ContentStable: isTrue(f.Stable),
 		TypesShare:    isTrue(f.TypesShare),
-		SharedKey:     isTrue(f.SharedKey),
+		SharedKey:     isTrue(f.SharedKey) && len(r.account) > 0,
 		Family:        f.Family,
 		KeepHeaders:   c.keptHeaders(),
 		TypeSigned:    true,
@@ -26,6 +26,10 @@ func (c *compiler) profile() {
 	}
 	for _, t := range r.typ {
 		p.TypeSigned = p.TypeSigned && t.all(r.scheme.covers)
+	}
+	r.anyones = isTrue(f.SharedKey) && len(r.account) == 0
+	if p.SharedKey && !p.AccountSigned {
+		c.fail("account", "the signature does not cover it, so it does not tell the customers of a shared key apart")
 	}
 	if f.Time != nil {
 		p.Tolerance = c.duration("time.tolerance", f.Time.Tolerance)

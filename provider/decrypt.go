@@ -18,6 +18,9 @@ var (
 	jweContent = []jose.ContentEncryption{jose.A256GCM}
 )
 
+// sealed says that text is encrypted: it has five parts where what is only signed has three.
+func sealed(text string) bool { return strings.Count(text, ".") == 4 }
+
 // decrypt opens a token with one of the source's own keys. That it opens proves nothing: the key that closes is public.
 func (v *verifier) decrypt(text string) (string, error) {
 	sealed, err := jose.ParseEncryptedCompact(text, jweKeys, jweContent)

@@ -162,6 +162,13 @@ func (r *rules) protection() []string {
 	if r.sign.algorithm == algNone {
 		said = slices.Clone(uncheckedText)
 	}
+	if r.anyones {
+		said = append(said, "One key signs for all customers and nothing signed says for whom: any of them who knows the address can send "+
+			"their events there, so it must be one that cannot be guessed.")
+	}
+	if r.profile.SharedKey {
+		said = append(said, "One key signs for all customers: the source names its own accounts, and others are refused.")
+	}
 	switch r.key.kind {
 	case recibo.KeyFingerprint:
 		said = append(said, "Nothing signed names the event, so its signed bytes do: the same bytes again are the same event.")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/recibohq/recibo"
@@ -53,7 +54,7 @@ func (v *verifier) batch(d *recibo.Delivery, r *reading) []recibo.Event {
 			continue
 		}
 		x := v.view(d, r)
-		if x.item, err = readDocument(doc.src[s.start:s.end], &v.item, ""); err != nil {
+		if x.item, err = readDocument(doc.src[s.start:s.end], &v.item, packing{xml: v.packing.xml, item: true}); err != nil {
 			x.item, x.fault = nil, err
 		}
 		events = append(events, x.event(v.itemContent(r, doc, i), r.within(doc, d.Body, s)))
@@ -93,8 +94,11 @@ func (x *view) event(content recibo.Fingerprint, at span) recibo.Event {
 	}
 	x.name(&e)
 	x.required()
+	if len(x.v.review) > 0 && slices.Contains(x.v.reviewed, x.text(x.v.review)) {
+		x.note(recibo.ForPerson)
+	}
 	e.Fault = reasonOf(x.fault)
-	if e.Key == "" || e.Fault != "" && e.Fault != recibo.MissingField {
+	if e.Key == "" || e.Fault != "" && e.Fault != recibo.MissingField && e.Fault != recibo.ForPerson {
 		e.Key = recibo.FingerprintKey(recibo.KeyFingerprint, content)
 	}
 	return e
@@ -282,7 +286,7 @@ func (x *view) field(p *place) (string, error) {
 		}
 		text, _, err := x.r.claims.field(p)
 		return text, err
-	case inJSON, inForm:
+	case inJSON, inXML, inForm:
 		doc := x.document(p)
 		if doc == nil {
 			return "", x.r.docErr

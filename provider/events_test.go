@@ -32,6 +32,7 @@ func newSender(t testing.TB, p *provider.Provider) *sender {
 	for _, declared := range p.Describe().Params {
 		s.source.Params[declared.Name] = "https://hooks.example.test/in/x"
 	}
+	delete(s.source.Params, "insecure_open")
 	if keys.PublicKey == "" {
 		s.source.Secrets = []recibo.Secret{keys.Secret}
 	} else {

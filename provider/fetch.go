@@ -21,8 +21,9 @@ const (
 	maxFetched  = 256 << 10
 )
 
-// NewFetch gets keys by https with client, or, if that is nil, with one of its own that calls public addresses only. No
-// redirect is followed, whatever the client would do, and no more than 256 KiB are read.
+// NewFetch gets keys with client, or, if that is nil, with one of its own that calls public addresses only. No redirect is
+// followed, whatever the client would do, and no more than 256 KiB are read. Which addresses it is asked for is the profile's:
+// https, but for the certificates of authorities, which prove themselves.
 func NewFetch(client *http.Client) recibo.Fetch {
 	if client == nil {
 		dialer := &net.Dialer{Timeout: fetchWithin, Control: publicOnly}
@@ -31,9 +32,6 @@ func NewFetch(client *http.Client) recibo.Fetch {
 	c := *client
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return func(ctx context.Context, address string) ([]byte, error) {
-		if err := checkFetched(address); err != nil {
-			return nil, err
-		}
 		ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 		defer cancel()
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)

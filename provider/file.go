@@ -37,6 +37,8 @@ type rulesFile struct {
 	Cut         []string        `yaml:"cut"`
 	Items       string          `yaml:"items"`
 	JSONIn      string          `yaml:"json_in"`
+	XMLIn       string          `yaml:"xml_in"`
+	Review      *reviewFile     `yaml:"review"`
 	ID          string          `yaml:"id"`
 	IDRenewed   *bool           `yaml:"id_renewed"`
 	Type        stringList      `yaml:"type"`
@@ -128,6 +130,12 @@ type objectFile struct {
 type occurredFile struct {
 	From string `yaml:"from"`
 	Unit string `yaml:"unit"`
+}
+
+// reviewFile says which messages are for a person: one that asks to confirm a subscription.
+type reviewFile struct {
+	From string   `yaml:"from"`
+	Is   []string `yaml:"is"`
 }
 
 type retryFile struct {

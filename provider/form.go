@@ -70,14 +70,27 @@ func encodedLen(b []byte, n int) int {
 // sortedForm joins a form's fields as some senders sign them: name and value, sorted by name, nothing between. The borders
 // can be moved within the text that this makes, so it is the text that names an event.
 func sortedForm(body []byte) ([]byte, error) {
-	type field struct{ name, value string }
-	var fields []field
-	var err error
+	fields, err := formFields(body)
+	if err != nil {
+		return nil, err
+	}
+	var joined []byte
+	for _, f := range fields {
+		joined = append(append(joined, f.name...), f.value...)
+	}
+	return joined, nil
+}
+
+// A formField is decoded.
+type formField struct{ name, value string }
+
+// formFields are the fields of a form, sorted by name. None may occur twice.
+func formFields(body []byte) (fields []formField, err error) {
 	if looksLikeJSON(body) {
 		return nil, errors.New("not a form")
 	}
 	eachPair(body, func(p pair) bool {
-		var f field
+		var f formField
 		if f.name, err = unescape(p.name); err == nil {
 			f.value, err = unescape(p.value)
 		}
@@ -90,15 +103,13 @@ func sortedForm(body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
-	var joined []byte
-	for i, f := range fields {
-		if i > 0 && fields[i-1].name == f.name {
-			return nil, fmt.Errorf("field %q occurs twice", f.name)
+	slices.SortFunc(fields, func(a, b formField) int { return strings.Compare(a.name, b.name) })
+	for i := 1; i < len(fields); i++ {
+		if fields[i-1].name == fields[i].name {
+			return nil, fmt.Errorf("field %q occurs twice", fields[i].name)
 		}
-		joined = append(append(joined, f.name...), f.value...)
 	}
-	return joined, nil
+	return fields, nil
 }
 
 // partNamed returns the one part of a multipart body that is called name, as it is. The boundary is what the body begins

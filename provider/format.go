@@ -56,7 +56,8 @@ func parseFormat(text, separator string) (format, error) {
 		entries = strings.Split(text, separator)
 	}
 	for _, one := range entries {
-		prefix, slot, ok := strings.Cut(one, "{")
+		i := strings.LastIndexByte(one, '{')
+		prefix, slot, ok := one[:max(i, 0)], one[i+1:], i >= 0
 		if !ok || strings.IndexByte(slot, '}') != len(slot)-1 || len(slot) < 2 {
 			return f, fmt.Errorf("%q does not end in {sig}, {time} or another name", one)
 		}
@@ -66,6 +67,16 @@ func parseFormat(text, separator string) (format, error) {
 		return f, errors.New("no {sig}: say where the signature stands")
 	}
 	return f, nil
+}
+
+// with is f with the parameters in its prefixes.
+func (f *format) with(params map[string]string) format {
+	filled := *f
+	filled.entries = slices.Clone(f.entries)
+	for i := range filled.entries {
+		filled.entries[i].prefix = fillParams(filled.entries[i].prefix, params)
+	}
+	return filled
 }
 
 func (f *format) has(slot string) bool {

@@ -3,7 +3,6 @@ package provider
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -131,18 +130,13 @@ const (
 	slotURL       = "{url}"
 )
 
-var paramSlot = regexp.MustCompile(`\{param:([^}]+)\}`)
-
 // params are the parameters that the handshake's answer is made of.
 func (h *handshake) params() []string {
-	var names []string
 	text := string(h.answer.Body)
 	if h.proof != nil {
 		text += h.proof.of
 	}
-	for _, found := range paramSlot.FindAllStringSubmatch(text, -1) {
-		names = append(names, found[1])
-	}
+	names := paramsIn(text)
 	if strings.Contains(text, slotURL) {
 		names = append(names, paramURL)
 	}

@@ -61,6 +61,13 @@ func (j *jws) verify(ctx context.Context, v *verifier, d *recibo.Delivery, r *re
 	if err != nil {
 		return err
 	}
+	if v.token.decrypt && sealed(string(payload)) { // signed once it was encrypted, not before
+		open, err := v.decrypt(string(payload))
+		if err != nil {
+			return err
+		}
+		payload = []byte(open)
+	}
 	claims := &document{src: payload, inBody: true, paths: make([]value, len(v.token.set.paths))}
 	if err := claims.walk(&v.token.set); err != nil {
 		return fmt.Errorf("%w: claims: %w", recibo.BadSignature, err)
@@ -104,7 +111,7 @@ func (j *jws) text(v *verifier, d *recibo.Delivery, r *reading) (string, error) 
 		if err != nil {
 			return "", err
 		}
-		if err := v.sign.format.read(written, &r.written); err != nil {
+		if err := v.format.read(written, &r.written); err != nil {
 			return "", fmt.Errorf("%w: %s: %w", recibo.MalformedSignature, from, err)
 		}
 		text = r.written.signatures[0]
@@ -118,7 +125,7 @@ func (j *jws) text(v *verifier, d *recibo.Delivery, r *reading) (string, error) 
 			return "", fmt.Errorf("%w: no %s", recibo.MissingSignature, from)
 		}
 	}
-	if v.token.decrypt {
+	if v.token.decrypt && sealed(text) {
 		return v.decrypt(text)
 	}
 	return text, nil

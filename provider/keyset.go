@@ -136,12 +136,15 @@ func (k *keySet) keep(address string, keys *publicKeys, until, now time.Time, er
 
 // get fetches the keys at address.
 func (k *keySet) get(ctx context.Context, address string, now time.Time) (keys *publicKeys, until time.Time, err error) {
+	if err := checkFetched(address); err != nil {
+		return nil, until, err
+	}
 	text, err := k.fetch(ctx, address)
 	if err != nil {
 		return nil, until, err
 	}
 	if k.certificate != nil {
-		return k.certified(text, now)
+		return k.certified(ctx, address, text, now)
 	}
 	if len(k.at) > 0 {
 		if text, err = textAt(text, k.at); err != nil {
@@ -203,5 +206,5 @@ func (v *verifier) choose(ctx context.Context, d *recibo.Delivery, r *reading) (
 
 // address is where the set is, as the source configures it.
 func (k *keySet) address() string {
-	return paramSlot.ReplaceAllStringFunc(k.url, func(slot string) string { return k.params[paramSlot.FindStringSubmatch(slot)[1]] })
+	return fillParams(k.url, k.params)
 }

@@ -390,7 +390,7 @@ func TestStrangersCannotMakeUsCallForEver(t *testing.T) {
 
 func TestOnlyPlainHTTPSIsFetched(t *testing.T) {
 	for _, address := range []string{"http://a.test/jwks", "ftp://a.test", "https://u:p@a.test/", "https://a.test/#x", "/jwks", "https:///x", ""} {
-		if _, err := NewFetch(nil)(t.Context(), address); err == nil {
+		if checkFetched(address) == nil {
 			t.Errorf("%q is fetched", address)
 		}
 	}
@@ -434,4 +434,39 @@ func FuzzKeySet(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestMissingIssuersAreFetchedFromWhereTheCertificateSays(t *testing.T) {
+	server, root := newKeyServer(t), newAuthority(t)
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	middle := &authority{t: t}
+	if middle.key, err = rsa.GenerateKey(rand.Reader, 2048); err != nil {
+		t.Fatal(err)
+	}
+	ca := &x509.Certificate{IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign, DNSNames: []string{"middle"}}
+	middle.cert = root.issue(ca, middle.key, root.cert)
+	leaf := middle.issue(&x509.Certificate{
+		DNSNames: []string{"127.0.0.1.signer.test"}, IssuingCertificateURL: []string{server.URL + "/middle.cer"},
+	}, key, middle.cert)
+	server.publish("/certs/leaf", pemText("CERTIFICATE", leaf.Raw))
+	server.publish("/middle.cer", string(middle.cert.Raw))
+	v := fetching(t, server, strings.Replace(strings.Replace(certified, "signer.test", "$1.signer.test", 1), `127\.0\.0\.1`, `(127\.0\.0\.1)`, 1))
+	v.keySet.roots = x509.NewCertPool()
+	v.keySet.roots.AddCert(root.cert)
+	d := signedBy(t, &v.sign, key, "{}")
+	d.Header.Set("X-Cert", server.URL+"/certs/leaf")
+	if got := verdict(t, v, d); got != "" {
+		t.Errorf("%q", got)
+	}
+	if asked := server.asks(); asked != 2 {
+		t.Errorf("asked %d times, want for the certificate and its issuer", asked)
+	}
+	v.keySet.fetched = map[string]*fetchedKeys{}
+	server.publish("/middle.cer", "no certificate")
+	if got := verdict(t, v, d); got != "ours" {
+		t.Errorf("an issuer that is none: %q", got)
+	}
 }

@@ -121,6 +121,6 @@ func (mercadoPago) seal(s *sealing) error {
 	if err != nil {
 		return err
 	}
-	s.header.Set(s.rules.sign.from[0].names[0], s.rules.sign.format.write(signature, at, nil))
+	s.header.Set(s.rules.sign.from[0].names[0], s.format.write(signature, at, nil))
 	return nil
 }

@@ -17,8 +17,9 @@ const (
 	inForm      placeKind = "form"
 	inParam     placeKind = "param"     // not in the delivery: the source's own configuration
 	inSignature placeKind = "signature" // the time that stands beside the signature
-	inClaim     placeKind = "claim"     // in the token that is the signature
-	inWhole     placeKind = "body"      // the body itself, which is the token
+	inXML       placeKind = "xml"
+	inClaim     placeKind = "claim" // in the token that is the signature
+	inWhole     placeKind = "body"  // the body itself, which is the token
 )
 
 // innerText ends a name whose value is a JSON text: what follows is read of that.
@@ -57,7 +58,10 @@ func (p *place) same(o *place) bool {
 }
 
 // inBody says that the place is covered by a signature over the whole body.
-func (p *place) inBody() bool { return p.kind == inJSON || p.kind == inForm }
+func (p *place) inBody() bool { return p.pathed() || p.kind == inForm }
+
+// pathed says that the place is in a document.
+func (p *place) pathed() bool { return p.kind == inJSON || p.kind == inXML }
 
 // parsePlace reads "kind:name". prefixes replace a leading "*" in a header's name.
 func parsePlace(text string, prefixes []string) (place, error) {
@@ -67,12 +71,12 @@ func parsePlace(text string, prefixes []string) (place, error) {
 	kind, name, ok := strings.Cut(text, ":")
 	p := place{kind: placeKind(kind), name: name}
 	if !ok || name == "" {
-		return p, fmt.Errorf("%q is no place: write header:NAME, query:NAME, json:PATH, form:NAME, claim:PATH or param:NAME", text)
+		return p, fmt.Errorf("%q is no place: write header:NAME, query:NAME, json:PATH, xml:PATH, form:NAME, claim:PATH or param:NAME", text)
 	}
 	switch p.kind {
 	case inHeader:
 		p.names = headerNames(name, prefixes)
-	case inJSON, inClaim:
+	case inJSON, inClaim, inXML:
 		outer, inner, embedded := strings.Cut(name, innerText+".")
 		if embedded {
 			within, err := parsePlace("json:"+inner, nil)
@@ -87,7 +91,7 @@ func parsePlace(text string, prefixes []string) (place, error) {
 		}
 	case inQuery, inForm, inParam, inSignature:
 	default:
-		return p, fmt.Errorf("%q is no place: %q is none of header, query, json, form, claim, param", text, kind)
+		return p, fmt.Errorf("%q is no place: %q is none of header, query, json, xml, form, claim, param", text, kind)
 	}
 	return p, nil
 }
@@ -188,7 +192,7 @@ const maxPaths = 64
 // add has p read, and tells it where its value will be.
 func (s *fieldSet) add(p *place) error {
 	switch p.kind {
-	case inJSON, inClaim:
+	case inJSON, inClaim, inXML:
 		p.index = slices.IndexFunc(s.paths, func(path []string) bool { return slices.Equal(path, p.path) })
 		if p.index < 0 {
 			p.index = len(s.paths)

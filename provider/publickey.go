@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"regexp"
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
@@ -225,8 +226,11 @@ func parsePublicKey(text string, form keyForm) (crypto.PublicKey, error) {
 	return ed25519.PublicKey(raw), nil
 }
 
+// onOneLine is PEM whose line breaks were lost, as eBay shows it.
+var onOneLine = regexp.MustCompile(`\A(-----BEGIN [A-Z ]+-----)([A-Za-z0-9+/=]+)(-----END [A-Z ]+-----)\z`)
+
 func parsePEM(text string) (crypto.PublicKey, error) {
-	block, rest := pem.Decode([]byte(text))
+	block, rest := pem.Decode([]byte(onOneLine.ReplaceAllString(text, "$1\n$2\n$3\n")))
 	if block == nil {
 		return nil, errors.New("it is no PEM")
 	}

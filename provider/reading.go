@@ -2,9 +2,11 @@ package provider
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/recibohq/recibo"
 )
@@ -64,23 +66,33 @@ func (r *reading) signed(p *place) (string, bool) {
 // A document is a body, or an item of one, and what was found in it.
 type document struct {
 	src    []byte
-	inBody bool // src is the body itself, not what was decoded from it
-	field0 value
+	inBody bool  // src is the body itself, not what was decoded from it
+	field0 value // the field that holds it
+	opaque bool  // it was encoded, so that nothing in it has a place in the body
 	paths  []value
 	names  []value
 	items  []span
 }
 
+// A packing is what a document is wrapped in.
+type packing struct {
+	field string // of a form or a multipart body that may hold it
+	xml   bool   // it is XML, in a field perhaps in base64
+	item  bool   // it is an item of one: its root has no name in the paths
+}
+
 // readDocument reads the fields of set from body: a form if it does not begin as JSON does and the set can be found in a
-// form, else JSON. The Content-Type is not signed, so the bytes decide.
-func readDocument(body []byte, set *fieldSet, jsonIn string) (*document, error) {
+// form, else JSON, or XML where that is due. The Content-Type is not signed, so the bytes decide.
+func readDocument(body []byte, set *fieldSet, in packing) (*document, error) {
 	values := make([]value, len(set.paths)+len(set.names))
 	doc := &document{src: body, inBody: true, paths: values[:len(set.paths)], names: values[len(set.paths):]}
-	if looksLikeJSON(body) {
+	switch {
+	case in.field == "" && in.xml:
+		return doc, doc.read(set, in)
+	case looksLikeJSON(body):
 		return doc, doc.walk(set)
-	}
-	if jsonIn != "" {
-		if done, err := doc.unwrap(set, jsonIn); done || err != nil {
+	case in.field != "":
+		if done, err := doc.unwrap(set, in); done || err != nil {
 			return doc, err
 		}
 	}
@@ -90,22 +102,34 @@ func readDocument(body []byte, set *fieldSet, jsonIn string) (*document, error) 
 	return doc, readForm(body, set.names, doc.names)
 }
 
+// read reads the document's own fields. Where there are none it may be anything.
+func (doc *document) read(set *fieldSet, in packing) (err error) {
+	if len(set.paths) == 0 {
+		return nil
+	}
+	if in.xml {
+		doc.items, err = walkXML(doc.src, set.paths, doc.paths, in.item)
+		return err
+	}
+	return doc.walk(set)
+}
+
 func (doc *document) walk(set *fieldSet) (err error) {
 	doc.items, err = walk(doc.src, set.paths, doc.paths)
 	return err
 }
 
 // unwrap reads a form one field of which holds the document, if it is there.
-func (doc *document) unwrap(set *fieldSet, jsonIn string) (done bool, err error) {
+func (doc *document) unwrap(set *fieldSet, in packing) (done bool, err error) {
 	body := doc.src
 	if bytes.HasPrefix(body, []byte("--")) {
-		if doc.src, err = partNamed(body, jsonIn); err != nil {
+		if doc.src, err = partNamed(body, in.field); err != nil {
 			return false, err
 		}
 		doc.inBody, doc.field0.start = false, bytes.Index(body, doc.src)
-		return true, doc.walk(set)
+		return true, doc.read(set, in)
 	}
-	names := append([]string{jsonIn}, set.names...)
+	names := append([]string{in.field}, set.names...)
 	fields := make([]value, len(names))
 	if err := readForm(body, names, fields); err != nil {
 		return false, err
@@ -113,14 +137,23 @@ func (doc *document) unwrap(set *fieldSet, jsonIn string) (done bool, err error)
 	if fields[0].kind == 0 {
 		return false, nil
 	}
+	if i := slices.Index(set.names, in.field); i >= 0 {
+		fields[i+1] = fields[0]
+	}
 	doc.src, doc.inBody, doc.names, doc.field0 = []byte(fields[0].text), false, fields[1:], fields[0]
-	return true, doc.walk(set)
+	if in.xml && !bytes.HasPrefix(doc.src, []byte("<")) && len(set.paths) > 0 {
+		if doc.src, err = base64.StdEncoding.DecodeString(fields[0].text); err != nil { // lines are usual in it
+			return false, err
+		}
+		doc.opaque = true
+	}
+	return true, doc.read(set, in)
 }
 
 // within is where a stretch of the document lies in the body; of what a token holds, the whole body.
 func (r *reading) within(doc *document, body []byte, s span) span {
 	switch {
-	case r.token != nil:
+	case r.token != nil, doc.opaque:
 		return span{0, len(body)}
 	case doc.inBody:
 		return s
@@ -160,7 +193,7 @@ func fieldOf(src []byte, p *place) (string, bool, error) {
 	if err := set.add(&at); err != nil {
 		return "", false, err
 	}
-	doc, err := readDocument(src, &set, "")
+	doc, err := readDocument(src, &set, packing{})
 	if err != nil {
 		return "", false, fmt.Errorf("%s: %w", p, err)
 	}
@@ -175,7 +208,7 @@ func (doc *document) span(p *place) (span, bool) {
 
 func (doc *document) value(p *place) value {
 	switch {
-	case (p.kind == inJSON || p.kind == inClaim) && p.index < len(doc.paths):
+	case (p.pathed() || p.kind == inClaim) && p.index < len(doc.paths):
 		return doc.paths[p.index]
 	case p.kind == inForm && p.index < len(doc.names):
 		return doc.names[p.index]

@@ -19,7 +19,7 @@ type rules struct {
 	key     keyRule
 	cuts    []place // of the body: left out of the fingerprint
 	items   choice  // the lists whose elements are the events
-	jsonIn  string  // the form field that may hold the JSON document
+	packing packing // what the document is wrapped in
 	token   tokenRules
 
 	id        choice // unsigned: information
@@ -31,7 +31,10 @@ type rules struct {
 	occurred  choice
 	occurUnit unit
 
+	review      choice // of messages that are for a person: one of reviewed
+	reviewed    []string
 	handshakes  []handshake
+	anyones     bool // one key for all customers, and nothing signed says whose event it is
 	proves      bool // a handshake is answered with an HMAC under the delivery's secret
 	profile     recibo.Profile
 	repeats     bool // equal bodies are honest
@@ -145,19 +148,23 @@ type schemeFactory struct {
 
 // schemes is the registry: the names that "signature.scheme" can have.
 var schemes = map[string]schemeFactory{
-	algHMAC:        {newTemplateScheme, algHMAC},
-	algEd25519:     {newTemplateScheme, algEd25519},
-	algECDSA:       {newTemplateScheme, algECDSA},
-	algRSA:         {newTemplateScheme, algRSA},
-	algToken:       {newToken, algToken},
-	algBasic:       {newTemplateScheme, algBasic},
-	algKeyed:       {newKeyedScheme, algKeyed},
-	algNone:        {newUnchecked, algNone},
-	layoutJWS:      {newJWS, ""},
-	"truelayer":    {newTrueLayer, algECDSA},
-	"adyen":        {newAdyen, algHMAC},
-	"mercado-pago": {newMercadoPago, algHMAC},
-	"twilio":       {newTwilio, algHMAC},
+	algHMAC:          {newTemplateScheme, algHMAC},
+	algEd25519:       {newTemplateScheme, algEd25519},
+	algECDSA:         {newTemplateScheme, algECDSA},
+	algRSA:           {newTemplateScheme, algRSA},
+	algToken:         {newToken, algToken},
+	algBasic:         {newTemplateScheme, algBasic},
+	algKeyed:         {newKeyedScheme, algKeyed},
+	algNone:          {newUnchecked, algNone},
+	layoutJWS:        {newJWS, ""},
+	"truelayer":      {newTrueLayer, algECDSA},
+	"wompi":          {newWompi, algKeyed},
+	"amazon-sns":     {newAmazonSNS, algRSA},
+	"paddle-classic": {newPaddleClassic, algRSA},
+	"ebay":           {newEBay, algECDSA},
+	"adyen":          {newAdyen, algHMAC},
+	"mercado-pago":   {newMercadoPago, algHMAC},
+	"twilio":         {newTwilio, algHMAC},
 }
 
 // generous is how old an event's time may be where the sender's resends are not known.

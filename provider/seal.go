@@ -44,7 +44,7 @@ func (t *templateScheme) seal(s *sealing) error {
 // fill gives a signed part its value, unless it has one.
 func (s *sealing) fill(p *place) error {
 	rule := &s.rules.key
-	text := newUUID()
+	text := ""
 	switch {
 	case p.same(&s.rules.time.from):
 		text = s.at()
@@ -52,6 +52,13 @@ func (s *sealing) fill(p *place) error {
 		text = s.id
 	case p.kind == inHeader && s.header.Get(p.names[0]) != "":
 		return nil
+	case p.inBody() && rule.kind != recibo.KeyToken: // a token is new each time, whatever the sample has
+		if said, err := s.read(p); err == nil && said != "" {
+			return nil
+		}
+	}
+	if text == "" {
+		text = newUUID()
 	}
 	switch p.kind {
 	case inHeader:
@@ -92,7 +99,7 @@ func (s *sealing) part(part *templatePart) ([]byte, error) {
 	case sortedPart:
 		return sortedForm(s.body)
 	case documentPart:
-		doc, err := readDocument(s.body, &fieldSet{}, s.rules.jsonIn)
+		doc, err := readDocument(s.body, &fieldSet{}, s.rules.packing)
 		return doc.src, err
 	case urlPart:
 		return []byte(s.address()), nil
@@ -181,7 +188,7 @@ func (s *sealing) read(p *place) (string, error) {
 	if err := set.add(&at); err != nil {
 		return "", err
 	}
-	doc, err := readDocument(s.body, &set, "")
+	doc, err := readDocument(s.body, &set, packing{})
 	if err != nil {
 		return "", err
 	}
@@ -192,7 +199,7 @@ func (s *sealing) read(p *place) (string, error) {
 // put writes the signature where it belongs.
 func (s *sealing) put(signature string) error {
 	from := &s.rules.sign.from[0]
-	text := s.rules.sign.format.write(signature, s.at(), s.beside)
+	text := s.format.write(signature, s.at(), s.beside)
 	switch from.kind {
 	case inHeader:
 		s.header.Set(from.names[0], text)

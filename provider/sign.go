@@ -52,6 +52,7 @@ type sealing struct {
 	privateKey  crypto.Signer                 // of an asymmetric sender
 	recipient   crypto.PublicKey              // of the receiver, where tokens are encrypted to it
 	params      map[string]string
+	format      format
 	configured  string // the address without what sealing adds to it
 	url         string
 	header      http.Header
@@ -73,7 +74,7 @@ func (p *Provider) Sign(req *SignRequest) (*Signed, error) {
 		}
 	}
 	s := &sealing{
-		rules: r, params: req.Params, configured: req.URL, url: req.URL, header: req.Header.Clone(), body: req.Body,
+		rules: r, params: req.Params, format: r.sign.format.with(req.Params), configured: req.URL, url: req.URL, header: req.Header.Clone(), body: req.Body,
 		contentType: req.ContentType, id: orDefault(req.ID, newUUID()), kind: orDefault(req.Type, r.sample.Type), now: req.Now,
 	}
 	if s.sign, err = r.sign.signer(req); err != nil {

@@ -15,11 +15,19 @@ type templateScheme struct{ rules *rules }
 
 func newTemplateScheme(r *rules) scheme { return &templateScheme{r} }
 
-func (s *templateScheme) covers(p *place) bool { return s.rules.sign.covers(p) }
+func (s *templateScheme) covers(p *place) bool {
+	return s.rules.sign.covers(p) || p.pathed() && s.packed()
+}
 
 func (s *templateScheme) wholeBody() bool {
 	t := s.rules.sign.template
-	return t.wholeBody() || t.has(documentPart) || t.has(sortedPart)
+	return t.wholeBody() || t.has(documentPart) || t.has(sortedPart) || s.packed()
+}
+
+// packed says that the field is signed that holds the document, and with it all that is read.
+func (s *templateScheme) packed() bool {
+	field := place{kind: inForm, name: s.rules.packing.field}
+	return field.name != "" && s.rules.sign.template.find(&field) != nil
 }
 
 func (s *templateScheme) parts() []string {

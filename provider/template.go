@@ -139,7 +139,7 @@ func (t template) covers(p *place) bool {
 	switch {
 	case p.kind == inParam:
 		return true
-	case p.inBody() && (t.wholeBody() || t.has(sortedPart)), p.kind == inJSON && t.has(documentPart):
+	case p.inBody() && (t.wholeBody() || t.has(sortedPart)), p.pathed() && t.has(documentPart):
 		return true
 	default:
 		return t.find(p) != nil

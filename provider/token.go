@@ -46,7 +46,8 @@ var jwsAlgorithms = map[string]struct {
 	algorithm, hash string
 }{
 	"HS256": {jose.HS256, algHMAC, "sha256"}, "HS384": {jose.HS384, algHMAC, "sha384"}, "HS512": {jose.HS512, algHMAC, "sha512"},
-	"RS256": {jose.RS256, algRSA, "sha256"}, "ES256": {jose.ES256, algECDSA, "sha256"}, "ES512": {jose.ES512, algECDSA, "sha512"},
+	"RS256": {jose.RS256, algRSA, "sha256"}, "PS256": {jose.PS256, algRSA, "sha256"},
+	"ES256": {jose.ES256, algECDSA, "sha256"}, "ES512": {jose.ES512, algECDSA, "sha512"},
 }
 
 func (c *compiler) algorithm(f *signatureFile) {

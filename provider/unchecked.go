@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/recibohq/recibo"
@@ -33,11 +32,12 @@ const paramOpen = "insecure_open"
 // minSecretPath is how many characters of the path's last segment must be more than names.
 const minSecretPath = 16
 
-// checkOpen has a source of an unchecked sender be at an address that nobody can guess, or say that it need not be.
-func (p *Provider) checkOpen(s *recibo.Source) error {
-	if len(s.Secrets) > 0 || len(s.PublicKeys) > 0 {
-		return fmt.Errorf("provider %s sends nothing that a secret or key could check: leave them out", p.Name())
-	}
+// open says that whoever knows the address can have events accepted there: anybody, or any customer of a sender that signs
+// for all of them with one key and does not sign for whom.
+func (r *rules) open() bool { return r.sign.algorithm == algNone || r.anyones }
+
+// checkOpen has a source of such a sender be at an address that nobody can guess, or say that it need not be.
+func (p *Provider) checkOpen(r *rules, s *recibo.Source) error {
 	switch s.Params[paramOpen] {
 	case "true":
 		return nil
@@ -52,24 +52,14 @@ func (p *Provider) checkOpen(s *recibo.Source) error {
 		}
 	}
 	if len(last) < minSecretPath {
-		return fmt.Errorf("provider %s signs nothing, so the address is the only secret: end its path in %d or more random characters, "+
-			"or set the parameter %s: \"true\" where something else keeps strangers out", p.Name(), minSecretPath, paramOpen)
+		why := "signs nothing"
+		if r.anyones {
+			why = "signs for all its customers with one key"
+		}
+		return fmt.Errorf("provider %s %s, so the address is the only secret: end its path in %d or more random characters, "+
+			"or set the parameter %s: \"true\" where something else keeps strangers out", p.Name(), why, minSecretPath, paramOpen)
 	}
 	return nil
-}
-
-// params are those that a source can have: the file's, and what an unchecked sender needs.
-func (p *Provider) params() map[string]paramFile {
-	all := maps.Clone(p.file.Params)
-	for _, r := range p.variants {
-		if r.sign.algorithm == algNone {
-			if all == nil {
-				all = map[string]paramFile{}
-			}
-			all[paramOpen] = paramFile{About: `"true" lets the address be one that can be guessed: anybody can then send events`}
-		}
-	}
-	return all
 }
 
 // checkUser holds the secrets of a sender with HTTP Basic to "user:password": it is the password that must be long.

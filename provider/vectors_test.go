@@ -191,7 +191,7 @@ func receive(t testing.TB, verifier recibo.Verifier, d *recibo.Delivery) (got wa
 			return got, nil
 		}
 	}
-	got.Reason = tooOld(verifier.Profile(), verified.At, d.ReceivedAt)
+	got.Reason = tooOld(verifier.Profile(), verified, d.ReceivedAt)
 	for _, e := range verifier.Events(d, verified) {
 		got.Events = append(got.Events, wantEvent{
 			string(e.Key), string(e.Token), e.ID, e.Type, e.Account, e.Object, e.Version, e.Fault,
@@ -201,13 +201,12 @@ func receive(t testing.TB, verifier recibo.Verifier, d *recibo.Delivery) (got wa
 	return got, contents
 }
 
-// tooOld is the receiver's check of a send time.
-func tooOld(p *recibo.Profile, at, now time.Time) recibo.Reason {
-	tolerance := p.Tolerance
-	if tolerance == 0 {
-		tolerance = recibo.DefaultTolerance
+// tooOld is the receiver's check of a send time and of a token's end.
+func tooOld(p *recibo.Profile, v *recibo.Verified, now time.Time) recibo.Reason {
+	if now.Unix() == 0 { // the vector does not say
+		return ""
 	}
-	if p.TimeKind == recibo.SendTime && now.Unix() != 0 && now.Sub(at) > tolerance {
+	if err := p.Fresh(now.Sub(v.At), 0, 0); errors.Is(err, recibo.TooOld) || !v.Expires.IsZero() && now.After(v.Expires) {
 		return recibo.TooOld
 	}
 	return ""

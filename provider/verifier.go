@@ -15,6 +15,7 @@ type verifier struct {
 	*rules
 	prover  prover
 	secrets []recibo.SecretID
+	format  format
 	keySet  *keySet // of a source that was given no keys
 	// decrypters are the source's own keys, where tokens are encrypted to it.
 	decrypters []crypto.PrivateKey
@@ -117,7 +118,7 @@ func (v *verifier) read(d *recibo.Delivery, r *reading) (*document, error) {
 		if r.token != nil {
 			body = r.token
 		}
-		r.doc, r.docErr = readDocument(body, &v.after, v.jsonIn)
+		r.doc, r.docErr = readDocument(body, &v.after, v.packing)
 	}
 	return r.doc, r.docErr
 }
@@ -135,7 +136,7 @@ func (v *verifier) findSignatures(d *recibo.Delivery, r *reading) error {
 		if missing != nil {
 			return missing
 		}
-		switch err = v.sign.format.read(text, &r.written); {
+		switch err = v.format.read(text, &r.written); {
 		case errors.Is(err, errNoSignature):
 			return fmt.Errorf("%w: %w in %s", recibo.MissingSignature, err, from)
 		case err != nil:
@@ -191,7 +192,7 @@ func (v *verifier) unproved(d *recibo.Delivery, r *reading) (*document, error) {
 	if doc, ok := r.own.(*document); ok {
 		return doc, nil
 	}
-	doc, err := readDocument(d.Body, &v.before, v.jsonIn)
+	doc, err := readDocument(d.Body, &v.before, v.packing)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", recibo.MalformedSignature, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,8 +14,11 @@ import (
 	"github.com/recibohq/recibo/provider"
 )
 
+// allCases are made once: keys for RSA take their time.
+var allCases = sync.OnceValues(mutate.Cases)
+
 func cases(t testing.TB) []mutate.Case {
-	all, err := mutate.Cases()
+	all, err := allCases()
 	if err != nil {
 		t.Fatal(err)
 	}

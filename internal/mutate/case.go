@@ -2,6 +2,7 @@
 package mutate
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -123,8 +124,9 @@ func NewCase(p *provider.Provider, variant provider.Variant) (*Case, error) {
 		source.Secrets = []recibo.Secret{keys.Secret}
 	}
 	for _, declared := range p.Describe().Params {
-		source.Params[declared.Name] = params[declared.Name]
+		source.Params[declared.Name] = cmp.Or(params[declared.Name], "sample-"+declared.Name)
 	}
+	delete(source.Params, "insecure_open")
 	d, err := deliver(p, variant.Name, keys, source.Params)
 	if err != nil {
 		return nil, err
