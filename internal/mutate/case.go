@@ -131,7 +131,22 @@ func NewCase(p *provider.Provider, variant provider.Variant) (*Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Case{p, variant, source, d}, nil
+	c := &Case{p, variant, source, d}
+	return c, c.nameAccount()
+}
+
+// nameAccount has the source of a sender with one key for all its customers name the account of the delivery.
+func (c *Case) nameAccount() error {
+	v, err := c.Provider.Bind(&c.Source)
+	if err != nil || !v.Profile().SharedKey {
+		return err
+	}
+	got, err := events(v, c.Delivery)
+	if err != nil {
+		return err
+	}
+	c.Source.Accounts = []string{got[0].Account}
+	return nil
 }
 
 func deliver(p *provider.Provider, variant string, keys *provider.Keys, params map[string]string) (*recibo.Delivery, error) {
