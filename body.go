@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -65,19 +66,36 @@ const maxHeader = 1024
 
 // keptHeaders returns the allowed headers as a JSON object.
 func keptHeaders(h http.Header, named []string) []byte {
-	kept := make(map[string]string, len(alwaysKept)+len(named))
-	for _, names := range [...][]string{alwaysKept, named} {
+	kept := append(make([]byte, 0, 128), '{')
+	for i, names := range [...][]string{alwaysKept, named} {
 		for _, name := range names {
-			if value := h.Get(name); value != "" {
-				kept[http.CanonicalHeaderKey(name)] = value[:min(len(value), maxHeader)]
+			value := h.Get(name)
+			if value == "" || i > 0 && slices.Contains(alwaysKept, http.CanonicalHeaderKey(name)) {
+				continue
 			}
+			if len(kept) > 1 {
+				kept = append(kept, ',')
+			}
+			kept = appendJSON(kept, http.CanonicalHeaderKey(name))
+			kept = append(kept, ':')
+			kept = appendJSON(kept, value[:min(len(value), maxHeader)])
 		}
 	}
-	text, err := json.Marshal(kept)
-	if err != nil {
-		return []byte("{}") // strings always marshal
+	return append(kept, '}')
+}
+
+// appendJSON appends s as a JSON string.
+func appendJSON(to []byte, s string) []byte {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == '"' || s[i] == '\\' {
+			text, err := json.Marshal(s) // what needs escaping is rare
+			if err != nil {
+				return append(to, `""`...) // strings always marshal
+			}
+			return append(to, text...)
+		}
 	}
-	return text
+	return append(append(append(to, '"'), s...), '"')
 }
 
 // plainText returns s if it is short printable ASCII without blanks, else nothing: it goes into logs and rows.

@@ -83,7 +83,9 @@ func (c *compiler) facts() {
 	if f.Items != "" {
 		c.items(f.Items)
 	}
-	r.id = c.choice("id", f.ID)
+	for _, text := range f.ID {
+		r.id = append(r.id, c.choice("id", text))
+	}
 	r.idRenewed = isTrue(f.IDRenewed)
 	for _, text := range f.Type {
 		r.typ = append(r.typ, c.choice("type", text))

@@ -82,7 +82,7 @@ func (c *compiler) keptHeaders() []string {
 	for _, name := range c.file.Keep {
 		names = append(names, http.CanonicalHeaderKey(name))
 	}
-	for _, ch := range append([]choice{r.id, r.account, r.version, r.occurred, r.object.id, {r.time.from}}, r.typ...) {
+	for _, ch := range slices.Concat(r.id, r.typ, []choice{r.account, r.version, r.occurred, r.object.id, {r.time.from}}) {
 		for i := range ch {
 			names = append(names, ch[i].names...)
 		}

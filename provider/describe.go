@@ -3,6 +3,7 @@ package provider
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/recibohq/recibo"
@@ -131,7 +132,7 @@ func (r *rules) unsigned() []string {
 	if !r.scheme.wholeBody() {
 		names = append(names, "body")
 	}
-	for _, ch := range append([]choice{r.id, r.account, r.object.id, r.occurred}, r.typ...) {
+	for _, ch := range slices.Concat(r.id, []choice{r.account, r.object.id, r.occurred}, r.typ) {
 		for i := range ch {
 			if !r.scheme.covers(&ch[i]) && !slices.Contains(names, ch[i].String()) {
 				names = append(names, ch[i].String())
@@ -185,9 +186,18 @@ func (r *rules) protection() []string {
 		said = append(said, "The type is not signed: known content under another type is held for review.")
 	}
 	if r.key.kind == recibo.KeyFingerprint && len(r.id) > 0 {
-		said = append(said, "The id "+r.id.String()+" is not signed: it is shown, and neither admits nor suppresses an event.")
+		said = append(said, "The id "+textOf(r.id)+" is not signed: it is shown, and neither admits nor suppresses an event.")
 	}
 	return said
+}
+
+// textOf names places that say something together.
+func textOf(choices []choice) string {
+	texts := make([]string, len(choices))
+	for i := range choices {
+		texts[i] = choices[i].String()
+	}
+	return strings.Join(texts, " with ")
 }
 
 var uncheckedText = []string{

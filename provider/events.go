@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/recibohq/recibo"
 )
@@ -89,10 +90,12 @@ func (x *view) event(content recibo.Fingerprint, at span) recibo.Event {
 		quiet := *x // it decides nothing, so what cannot be read is no fault
 		e.OccurredAt = occurred(quiet.text(x.v.occurred), x.v.occurUnit)
 	}
+	var id []string
 	if !x.v.idRenewed {
-		e.ID = x.text(x.v.id)
+		id = x.whole(x.v.id)
+		e.ID = strings.Join(id, " ")
 	}
-	x.name(&e)
+	x.name(&e, id)
 	x.required()
 	if len(x.v.review) > 0 && slices.Contains(x.v.reviewed, x.text(x.v.review)) {
 		x.note(recibo.ForPerson)
@@ -104,8 +107,17 @@ func (x *view) event(content recibo.Fingerprint, at span) recibo.Event {
 	return e
 }
 
-// name gives the event its key.
-func (x *view) name(e *recibo.Event) {
+// whole are the texts at all of the places, or none if one is missing.
+func (x *view) whole(choices []choice) []string {
+	texts := x.texts(choices)
+	if slices.Contains(texts, "") {
+		return nil
+	}
+	return texts
+}
+
+// name gives the event its key; id is the unsigned one.
+func (x *view) name(e *recibo.Event, id []string) {
 	var err error
 	switch rule := &x.v.key; rule.kind {
 	case recibo.KeyFingerprint:
@@ -125,11 +137,11 @@ func (x *view) name(e *recibo.Event) {
 		}
 		e.Key, err = recibo.NewKey(recibo.KeyComposite, parts...)
 	case recibo.KeyToken:
-		err = x.spend(e)
+		err = x.spend(e, id)
 	case recibo.KeyCredential:
 		e.Key = recibo.FingerprintKey(recibo.KeyCredential, e.Content)
-		if e.ID != "" {
-			e.Key, err = recibo.NewKey(recibo.KeyCredential, "id", e.ID)
+		if len(id) > 0 {
+			e.Key, err = recibo.NewKey(recibo.KeyCredential, append([]string{"id"}, id...)...)
 		}
 	}
 	x.note(err)
@@ -137,7 +149,7 @@ func (x *view) name(e *recibo.Event) {
 
 // spend names an event of a sender that signs a token only: by the token, and by the unsigned id where there is one. The
 // first part says which, so that the two never meet.
-func (x *view) spend(e *recibo.Event) (err error) {
+func (x *view) spend(e *recibo.Event, id []string) (err error) {
 	token := []string{"token"}
 	whole := true
 	for _, c := range x.v.key.from {
@@ -152,8 +164,8 @@ func (x *view) spend(e *recibo.Event) (err error) {
 		return err
 	}
 	e.Key = e.Token
-	if e.ID != "" {
-		e.Key, err = recibo.NewKey(recibo.KeyToken, "id", e.ID)
+	if len(id) > 0 {
+		e.Key, err = recibo.NewKey(recibo.KeyToken, append([]string{"id"}, id...)...)
 	}
 	return err
 }

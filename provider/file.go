@@ -39,7 +39,7 @@ type rulesFile struct {
 	JSONIn      string          `yaml:"json_in"`
 	XMLIn       string          `yaml:"xml_in"`
 	Review      *reviewFile     `yaml:"review"`
-	ID          string          `yaml:"id"`
+	ID          stringList      `yaml:"id"`
 	IDRenewed   *bool           `yaml:"id_renewed"`
 	Type        stringList      `yaml:"type"`
 	Account     string          `yaml:"account"`

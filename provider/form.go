@@ -154,6 +154,25 @@ func unhex(c byte) byte {
 	}
 }
 
+// withoutFields is a form without some of its fields. The whole field goes, with its name and a separator, for the first try
+// may be without it.
+func (doc *document) withoutFields(cuts []place) []byte {
+	var left []byte
+	at := 0
+	eachPair(doc.src, func(p pair) bool {
+		if !slices.ContainsFunc(cuts, func(c place) bool { v := doc.value(&c); return v.kind != 0 && v.start == p.start }) {
+			return true
+		}
+		start := max(bytes.LastIndexByte(doc.src[:p.start], '&'), 0)
+		left = append(left, doc.src[at:start]...)
+		if at = p.end; start == 0 {
+			at = min(p.end+1, len(doc.src))
+		}
+		return true
+	})
+	return append(left, doc.src[at:]...)
+}
+
 // readForm reads the fields called names into values. One that is read may occur only once.
 func readForm(src []byte, names []string, values []value) (err error) {
 	eachPair(src, func(p pair) bool {

@@ -22,7 +22,7 @@ type rules struct {
 	packing packing // what the document is wrapped in
 	token   tokenRules
 
-	id        choice // unsigned: information
+	id        []choice // unsigned: information; several places name the event together
 	idRenewed bool
 	typ       []choice
 	account   choice

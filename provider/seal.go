@@ -73,6 +73,17 @@ func (s *sealing) fill(p *place) error {
 
 // write puts text into the body.
 func (s *sealing) write(p *place, text string) (err error) {
+	if field := s.rules.packing.field; p.kind == inJSON && field != "" && !s.rules.packing.xml && !looksLikeJSON(s.body) {
+		found := make([]value, 1)
+		if err = readForm(s.body, []string{field}, found); err != nil {
+			return err
+		}
+		document, err := setText([]byte(found[0].text), p.path, text)
+		if err == nil {
+			s.body, err = setField(s.body, field, string(document))
+		}
+		return err
+	}
 	if p.kind == inJSON {
 		s.body, err = setText(s.body, p.path, text)
 		return err

@@ -110,7 +110,9 @@ func (s *sealing) prepare(always map[string]string) {
 	for _, pin := range s.rules.sign.pins {
 		s.header.Set(pin.header, pin.value)
 	}
-	s.setHint(s.rules.id, s.id)
+	if len(s.rules.id) > 0 {
+		s.setHint(s.rules.id[len(s.rules.id)-1], s.id)
+	}
 	if len(s.rules.typ) > 0 {
 		s.setHint(s.rules.typ[0], s.kind)
 	}

@@ -31,6 +31,7 @@ var snsVersions = map[string]string{"sha1": "1", "sha256": "2"}
 // snsPaths are what is read of the body before it is verified.
 var snsPaths = [][]string{
 	{"Message"}, {"MessageId"}, {"Subject"}, {"SubscribeURL"}, {"Timestamp"}, {"Token"}, {"TopicArn"}, {"Type"}, {"SignatureVersion"},
+	{"SigningCertURL"},
 }
 
 func (*amazonSNS) covers(p *place) bool {
@@ -51,11 +52,14 @@ func (s *amazonSNS) verify(ctx context.Context, v *verifier, d *recibo.Delivery,
 	if err := v.findSignatures(d, r); err != nil {
 		return err
 	}
-	text, version, err := snsSigned(d.Body)
+	text, fields, err := snsSigned(d.Body)
+	if err == nil && v.keySet != nil {
+		err = sameRegion(fields["TopicArn"], fields["SigningCertURL"])
+	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", recibo.BadSignature, err)
 	}
-	if version != snsVersions[v.sign.hash] {
+	if version := fields["SignatureVersion"]; version != snsVersions[v.sign.hash] {
 		return fmt.Errorf("%w: SignatureVersion %q is not %s", recibo.MalformedSignature, version, snsVersions[v.sign.hash])
 	}
 	if err := v.choose(ctx, d, r); err != nil {
@@ -67,17 +71,17 @@ func (s *amazonSNS) verify(ctx context.Context, v *verifier, d *recibo.Delivery,
 	return nil
 }
 
-// snsSigned is the signed text of a message, and the version of its signature.
-func snsSigned(body []byte) (text, version string, err error) {
+// snsSigned is the signed text of a message, and the fields that were read.
+func snsSigned(body []byte) (text string, fields map[string]string, err error) {
 	values := make([]value, len(snsPaths))
 	if _, err := walk(body, snsPaths, values); err != nil {
-		return "", "", err
+		return "", nil, err
 	}
-	fields := map[string]string{}
+	fields = map[string]string{}
 	for i, v := range values {
 		said, ok, err := v.read(body)
 		if err != nil {
-			return "", "", err
+			return "", nil, err
 		}
 		if ok {
 			fields[snsPaths[i][0]] = said
@@ -90,13 +94,22 @@ func snsSigned(body []byte) (text, version string, err error) {
 		case !ok && name == "Subject":
 			continue
 		case !ok:
-			return "", "", fmt.Errorf("no %s", name)
+			return "", nil, fmt.Errorf("no %s", name)
 		case name != "Message" && strings.Contains(said, "\n"):
-			return "", "", errors.New("a line break where the border could be moved")
+			return "", nil, errors.New("a line break where the border could be moved")
 		}
 		b.WriteString(name + "\n" + said + "\n")
 	}
-	return b.String(), fields["SignatureVersion"], nil
+	return b.String(), fields, nil
+}
+
+// sameRegion refuses a certificate of another region than the topic's before anything is fetched.
+func sameRegion(topic, certificate string) error {
+	parts := strings.Split(topic, ":") // arn:aws:sns:eu-west-1:123456789012:name
+	if len(parts) > 3 && certificate != "" && !strings.HasPrefix(certificate, "https://sns."+parts[3]+".") {
+		return errors.New("the certificate is not of the topic's region")
+	}
+	return nil
 }
 
 func (s *amazonSNS) seal(sealing *sealing) error {

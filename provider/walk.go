@@ -191,11 +191,11 @@ func (w *walker) array(open uint64, level int) error {
 			return nil
 		}
 		w.space()
-		start := w.pos
+		start, before := w.pos, len(w.items)
 		if err := w.value(w.element(open, level, n), level+1); err != nil {
 			return err
 		}
-		if list {
+		if list && len(w.items) == before { // one that holds items of another list is none itself
 			w.items = append(w.items, span{start, w.pos})
 		}
 		if done, err := w.next(']'); done || err != nil {

@@ -150,16 +150,18 @@ var inserts sync.Map // of *sqlstore.Table to string
 func (s *statement) bind(now func() time.Time, args []any) []any {
 	bound := make([]any, len(args), len(args)+1)
 	for i, a := range args {
-		if id, ok := a.([16]byte); ok {
-			a = id[:]
-		}
 		bound[i] = a
+		if _, ok := a.([16]byte); ok {
+			bound[i] = slice(a.([16]byte)) // apart, so that other arguments cost no allocation
+		}
 	}
 	if s.now {
 		bound = append(bound, now().UnixMicro())
 	}
 	return bound
 }
+
+func slice(id [16]byte) []byte { return id[:] }
 
 func (s *statement) query(now func() time.Time, calls [][]any, row sqlstore.Row) error {
 	for call, args := range calls {
