@@ -16,7 +16,7 @@ func prepareFile(path string) error {
 	if err := refuseNetwork(filepath.Dir(path)); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the application names it
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@ func explain(t *testing.T, db *database, stmt string) string {
 	if err != nil {
 		t.Fatalf("explain: %v\n%s", err, text)
 	}
+	defer func() { _ = rows.Close() }()
 	var steps []string
 	err = each(rows, func() error {
 		var id, parent, unused int

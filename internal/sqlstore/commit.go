@@ -66,7 +66,7 @@ func answer(batch []*op, err error) {
 func (s *Store) commitBatch(ctx context.Context, batch []*op) (err error) {
 	for try := range maxTries {
 		if try > 0 {
-			time.Sleep(time.Duration(1+rand.IntN(10*try)) * time.Millisecond)
+			time.Sleep(time.Duration(1+rand.IntN(10*try)) * time.Millisecond) //nolint:gosec // not a secret
 		}
 		err = s.transact(ctx, batch)
 		if err == nil {
