@@ -99,6 +99,21 @@ func TestWalkFindsItems(t *testing.T) {
 	}
 }
 
+func TestWalkTakesTheInnermostItems(t *testing.T) {
+	const src = `{"a":[{"b":[1,2]},{"b":[]},{"c":3}]}`
+	items, err := walk([]byte(src), [][]string{{"a", anyItem}, {"a", anyItem, "b", anyItem}}, make([]value, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range items {
+		got = append(got, src[s.start:s.end])
+	}
+	if diff := cmp.Diff([]string{"1", "2", `{"b":[]}`, `{"c":3}`}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func FuzzWalk(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":"a"}`, `[1,2.5e-3,{"id":null}]`, `{"id":"a","ID":"b"}`, `{"id":"\ud800"}`, "{\"\u212a\":1}", `{"o":{"id":[[]]}}`, ` {} `, `"x"`, `{"id":"\\"}`,
