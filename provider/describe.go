@@ -44,6 +44,7 @@ type Variant struct {
 	Main        bool
 	Scheme      string   // "hmac-sha256"
 	KeyForm     string   // what the source needs: the form of the secret or of the public key
+	Published   string   // where public keys are fetched from that the source does not have
 	Symmetric   bool     // verifies with a secret, not a public key
 	Unchecked   bool     // verifies with neither: anybody who knows the address can send
 	Decrypts    bool     // needs a private key of the source's own beside the public key: events come encrypted
@@ -96,6 +97,9 @@ func (p *Provider) describe(name string) Variant {
 		Key: r.key.kind, Time: r.time.kind, Tolerance: r.profile.Tolerance, Horizon: r.profile.Horizon,
 		Grade: r.grade(), Protection: r.protection(), Retries: r.retryAbout,
 		Batch: len(r.items) > 0, Handshake: len(r.handshakes) > 0, Acknowledge: r.profile.Acknowledge,
+	}
+	if k := r.sign.published; k != nil {
+		v.Published = k.String()
 	}
 	switch {
 	case v.Unchecked:
@@ -162,6 +166,12 @@ func (r *rules) protection() []string {
 	said := []string{gradeText[r.grade()]}
 	if r.sign.algorithm == algNone {
 		said = slices.Clone(uncheckedText)
+	}
+	if r.sign.layout == layoutJWS && !r.scheme.wholeBody() {
+		said = []string{"The token says who calls, until it expires, and nothing of what: its holder can send any body with it."}
+	}
+	if r.token.whole {
+		said = append(said, "The body is the token: it is stored and forwarded as it came.")
 	}
 	if r.anyones {
 		said = append(said, "One key signs for all customers and nothing signed says for whom: any of them who knows the address can send "+

@@ -31,6 +31,14 @@ type keySource struct {
 	names       []string
 }
 
+// String is where that is, for people.
+func (k *keySource) String() string {
+	if k.certificate != nil {
+		return "the certificate at " + k.certificate.String() + ", of the sender's own hosts only"
+	}
+	return k.url
+}
+
 // A keySet is the fetched keys of one source.
 type keySet struct {
 	*keySource

@@ -49,6 +49,25 @@ func TestAnUncheckedSenderNeedsASecretPath(t *testing.T) {
 	}
 }
 
+// FuzzKeyedHash: with the secret in front nothing but what was hashed verifies.
+func FuzzKeyedHash(f *testing.F) {
+	const secret, good = "a secret of enough bytes", `{"id":"1"}`
+	v := bind(f, parse(f, `
+provider: acme
+signature: {scheme: keyed-hash, from: "header:X-Signature", signed: "{secret}{body}"}
+key: {kind: fingerprint}
+`), &recibo.Source{Secrets: []recibo.Secret{recibo.NewSecret(secret)}})
+	sum := sha256.Sum256([]byte(secret + good))
+	f.Add([]byte(good), hex.EncodeToString(sum[:]))
+	f.Add([]byte(good+"\x80\x00{}"), strings.Repeat("0", 64))
+	f.Fuzz(func(t *testing.T, body []byte, signature string) {
+		d := &recibo.Delivery{Header: http.Header{"X-Signature": {signature}}, Body: body}
+		if _, err := v.Verify(t.Context(), d); err == nil && string(body) != good {
+			t.Fatalf("%q verifies with %s", body, signature)
+		}
+	})
+}
+
 func TestAnUncheckedSenderSaysSo(t *testing.T) {
 	v := parse(t, uncheckedSender).Describe().Variants[0]
 	if said := strings.Join(v.Protection, " "); v.Grade != provider.None || !strings.Contains(said, "Nothing is checked") {

@@ -272,10 +272,10 @@ func FuzzVerify(f *testing.F) {
 	verifiers := make([]recibo.Verifier, len(all))
 	for i, c := range all {
 		verifiers[i] = bind(f, c.Provider, &c.Source)
-		f.Add(uint8(i), []byte(c.Delivery.Header.Get("X-None")), "Content-Type", "text/plain", c.Delivery.RawQuery)
-		f.Add(uint8(i), c.Delivery.Body, "X-Event-Id", "other", c.Delivery.RawQuery+"&x=1")
+		f.Add(uint16(i), []byte(c.Delivery.Header.Get("X-None")), "Content-Type", "text/plain", c.Delivery.RawQuery)
+		f.Add(uint16(i), c.Delivery.Body, "X-Event-Id", "other", c.Delivery.RawQuery+"&x=1")
 	}
-	f.Fuzz(func(t *testing.T, which uint8, body []byte, name, value, query string) {
+	f.Fuzz(func(t *testing.T, which uint16, body []byte, name, value, query string) {
 		c := &all[int(which)%len(all)]
 		d := *c.Delivery
 		d.Header = d.Header.Clone()
