@@ -30,3 +30,15 @@ func TestReceiverTakesNoTokenPastItsEnd(t *testing.T) {
 	r.want("a second later", event("e3"), 400, "")
 	r.wantReason("a second later", recibo.TooOld)
 }
+
+func TestReceiverRefusesWhatAnotherAccountHasForAPerson(t *testing.T) {
+	source := acme(t, signsBody, keyID, "account: json:account", `review: {from: "json:type", is: [confirm]}`)
+	source.Accounts = []string{"ours"}
+	r := newRig(t, source)
+	r.want("ours", acmeBody(`{"id":"e1","account":"ours","type":"confirm"}`), 200, recibo.Held)
+	r.wantReason("ours", recibo.ForPerson)
+	r.want("a stranger's", acmeBody(`{"id":"e2","account":"theirs","type":"confirm"}`), 403, "")
+	r.wantReason("a stranger's", recibo.WrongAccount)
+	r.want("unreadable, so perhaps ours", acmeBody(`{"id":"e3","account"`), 200, recibo.Held)
+	r.wantKept(0, 2)
+}

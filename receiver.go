@@ -195,7 +195,7 @@ func (in *intake) events(v *Verified, past bool) ([]Event, error) {
 	events := in.address.verifier.Events(&in.delivery, v)
 	if allowed := in.address.Accounts; len(allowed) > 0 {
 		events = slices.DeleteFunc(events, func(e Event) bool {
-			return e.Fault == "" && !slices.Contains(allowed, e.Account)
+			return !slices.Contains(allowed, e.Account) && (e.Fault == "" || e.Account != "") // what cannot be read may be ours
 		})
 		if len(events) == 0 {
 			return nil, WrongAccount

@@ -121,8 +121,12 @@ func (s *signing) keys(src *recibo.Source) (prover, []recibo.SecretID, error) {
 
 func (v *verifier) addRequired(text string) error {
 	p, err := parsePlace(text, v.sign.prefixes)
-	if err == nil && (p.kind == inParam || p.kind == inSignature) {
-		err = fmt.Errorf("%s cannot be missing", &p)
+	switch {
+	case err != nil:
+	case p.kind == inParam || p.kind == inSignature || p.kind == inClaim || p.kind == inWhole:
+		err = fmt.Errorf("%s cannot be missing, or is the profile's to ask for", &p)
+	case p.pathed() && (p.kind == inXML) != v.packing.xml:
+		err = fmt.Errorf("%s: the document of this sender is of the other kind", &p)
 	}
 	if err != nil {
 		return fmt.Errorf("require: %w", err)

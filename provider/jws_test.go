@@ -286,3 +286,15 @@ func publicKeyOf(t *testing.T, text string) crypto.PublicKey {
 	}
 	return key
 }
+
+func TestASourceCannotRequireClaimsOrAnotherKindOfDocument(t *testing.T) {
+	p := parse(t, tokenSender)
+	for _, place := range []string{"claim:iss", "body", "signature", "xml:a.b"} {
+		_, err := p.Bind(&recibo.Source{
+			Secrets: []recibo.Secret{recibo.NewSecret(tokenSecret)}, Params: map[string]string{"key": "k1"}, Require: []string{place},
+		})
+		if err == nil || !strings.Contains(err.Error(), "require") {
+			t.Errorf("%s: Bind returned %v", place, err)
+		}
+	}
+}

@@ -17,8 +17,9 @@ import (
 const (
 	keysLive    = 24 * time.Hour // then they are fetched again; while that fails the old ones still serve
 	keysRetired = 7 * 24 * time.Hour
-	keysPause   = time.Minute // between two fetches of one address
-	maxFetches  = 10          // of a source in one keysPause: strangers may name keys, not make us call others
+	keysPause   = time.Minute      // between two fetches of one address
+	keysRetry   = 10 * time.Second // likewise, after one that failed
+	maxFetches  = 10               // of a source in one keysPause: strangers may name keys, not make us call others
 )
 
 // A keySource is where a sender publishes its keys.
@@ -85,6 +86,9 @@ func (k *keySet) named(ctx context.Context, address, name string, now time.Time)
 	if !k.mayFetch(now) {
 		return nil, errors.New("fetch keys: too many addresses and names of keys in a minute")
 	}
+	// One who hangs up must not make those who wait find that it failed.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*fetchWithin)
+	defer cancel()
 	keys, until, err := k.get(ctx, address, now)
 	k.keep(address, keys, until, now, err)
 	keys, err, _ = k.known(address, name, now)
@@ -99,7 +103,7 @@ func (k *keySet) known(address, name string, now time.Time) (*publicKeys, error,
 	if f == nil {
 		return nil, nil, false
 	}
-	paused := now.Sub(f.tried) < keysPause
+	paused := now.Sub(f.tried) < keysPause && (f.err == nil || now.Sub(f.tried) < keysRetry)
 	if f.keys != nil && now.Before(f.until) && (paused || now.Sub(f.tried) < keysLive) {
 		if keys := f.keys.named(name); len(keys.keys) > 0 || paused && f.err == nil {
 			return keys, nil, true

@@ -162,6 +162,8 @@ func (c *compiler) template(f *signatureFile) {
 	switch secret := t.has(secretPart); {
 	case f.Scheme == algKeyed && !secret:
 		c.fail("signature.signed", "say where the secret stands: {body}{secret}")
+	case f.Scheme == algKeyed && t[0].kind == secretPart && (t.has(documentPart) || t.has(sortedPart)):
+		c.fail("signature.signed", "after a leading secret only {body} is held to be one JSON document")
 	case secret && f.Scheme != algKeyed && f.Scheme != algHMAC:
 		c.fail("signature.signed", "the scheme %s has no secret", f.Scheme)
 	}
