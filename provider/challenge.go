@@ -186,19 +186,21 @@ const (
 
 // plainToken says that text is [A-Za-z0-9_-]{1,128}: what is proved of a handshake is never the signature of a delivery,
 // for one of which all that is signed is such a text is refused.
-func plainToken[T ~string | ~[]byte](text T) bool {
-	return len(text) > 0 && len(text) <= maxProof && strings.Trim(string(text), tokenChars) == ""
+func plainToken(text string) bool {
+	return text != "" && len(text) <= maxProof && strings.Trim(text, tokenChars) == ""
 }
 
 var errProof = errors.New("what is signed could be a handshake's")
 
 // usable says that pieces are signed as a delivery only, not as a handshake's text.
 func usable(pieces []piece) bool {
-	var all []byte
+	n := 0
 	for i := range pieces {
-		if all = append(all, pieces[i].bytes...); len(all) > maxProof {
-			return true
+		for _, c := range pieces[i].bytes {
+			if n++; n > maxProof || strings.IndexByte(tokenChars, c) < 0 {
+				return true
+			}
 		}
 	}
-	return !plainToken(all)
+	return n == 0
 }

@@ -92,17 +92,7 @@ func (c *compiler) facts() {
 	}
 	r.account = c.choice("account", f.Account)
 	r.version = c.choice("version", f.Version)
-	if f.Object != nil {
-		r.object.id = c.choice("object.id", f.Object.ID)
-		if f.Object.Kind == "" || f.Object.ID == "" {
-			c.fail("object", "say kind, a word or a place, and id: two kinds may use one id")
-		}
-		if strings.Contains(f.Object.Kind, ":") {
-			r.object.kind = c.choice("object.kind", f.Object.Kind)
-		} else {
-			r.object.word = f.Object.Kind
-		}
-	}
+	c.object()
 	if f.Occurred != nil {
 		r.occurred = c.choice("occurred.from", f.Occurred.From)
 		r.occurUnit = oneOf(c, "occurred.unit", f.Occurred.Unit, auto, units)
@@ -114,6 +104,22 @@ func (c *compiler) facts() {
 	}
 	r.unprotected = f.Unprotected
 	r.repeats = isTrue(f.Repeats)
+}
+
+func (c *compiler) object() {
+	f, r := c.file.Object, c.rules
+	if f == nil {
+		return
+	}
+	r.object.id = c.choice("object.id", f.ID)
+	if f.Kind == "" || f.ID == "" {
+		c.fail("object", "say kind, a word or a place, and id: two kinds may use one id")
+	}
+	if strings.Contains(f.Kind, ":") {
+		r.object.kind = c.choice("object.kind", f.Kind)
+	} else {
+		r.object.word = f.Kind
+	}
 }
 
 // packing reads what the document is wrapped in.

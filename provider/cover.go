@@ -35,16 +35,7 @@ func (c *compiler) profile() {
 		p.Tolerance = c.duration("time.tolerance", f.Time.Tolerance)
 		p.Horizon = c.horizon(f.Time)
 	}
-	if f.Answer != nil {
-		p.Acknowledge = recibo.Answer{Status: f.Answer.Ack.Status, ContentType: f.Answer.Ack.Type, Body: []byte(f.Answer.Ack.Body)}
-		p.RefuseStatus, p.BareRefusals = f.Answer.Refuse, f.Answer.Bare
-		if s := p.Acknowledge.Status; s != 0 && s/100 != 2 {
-			c.fail("answer.ack.status", "%d is no success: what was kept is answered 2xx", s)
-		}
-		if s := p.RefuseStatus; s != 0 && s/100 != 4 {
-			c.fail("answer.refuse_signature", "%d is no refusal: write a 4xx", s)
-		}
-	}
+	c.answers(&p)
 	if f.Retry != nil {
 		r.retryAbout = f.Retry.About
 	}
@@ -52,6 +43,22 @@ func (c *compiler) profile() {
 		r.sample = *f.Sample
 	}
 	r.profile = p
+}
+
+// answers says what goes back to the sender.
+func (c *compiler) answers(p *recibo.Profile) {
+	f := c.file.Answer
+	if f == nil {
+		return
+	}
+	p.Acknowledge = recibo.Answer{Status: f.Ack.Status, ContentType: f.Ack.Type, Body: []byte(f.Ack.Body)}
+	p.RefuseStatus, p.BareRefusals = f.Refuse, f.Bare
+	if s := p.Acknowledge.Status; s != 0 && s/100 != 2 {
+		c.fail("answer.ack.status", "%d is no success: what was kept is answered 2xx", s)
+	}
+	if s := p.RefuseStatus; s != 0 && s/100 != 4 {
+		c.fail("answer.refuse_signature", "%d is no refusal: write a 4xx", s)
+	}
 }
 
 // horizon is how old an event's own time may be: the longest retry or manual resend, and a day. Where the sender's

@@ -163,6 +163,18 @@ func (r *rules) grade() Grade {
 
 // protection says in sentences what the grade means for this sender.
 func (r *rules) protection() []string {
+	said := append(r.worth(), keyText[r.key.kind]...)
+	if r.key.kind == recibo.KeyFingerprint && !r.profile.TypeSigned {
+		said = append(said, "The type is not signed: known content under another type is held for review.")
+	}
+	if r.key.kind == recibo.KeyFingerprint && len(r.id) > 0 {
+		said = append(said, "The id "+textOf(r.id)+" is not signed: it is shown, and neither admits nor suppresses an event.")
+	}
+	return said
+}
+
+// worth says what the signature proves, and who else could make it.
+func (r *rules) worth() []string {
 	said := []string{gradeText[r.grade()]}
 	if r.sign.algorithm == algNone {
 		said = slices.Clone(uncheckedText)
@@ -180,25 +192,17 @@ func (r *rules) protection() []string {
 	if r.profile.SharedKey {
 		said = append(said, "One key signs for all customers: the source names its own accounts, and others are refused.")
 	}
-	switch r.key.kind {
-	case recibo.KeyFingerprint:
-		said = append(said, "Nothing signed names the event, so its signed bytes do: the same bytes again are the same event.")
-	case recibo.KeyToken:
-		said = append(said, "The token is spent once. Whoever holds an unspent token can invent a body: fetch what it speaks of "+
-			"from the sender before acting.")
-	case recibo.KeyCredential:
-		said = append(said, "A changed id is accepted as a new event: this stops honest repeats and no attacker who has the credential "+
-			"or one request.")
-	case recibo.KeyComposite:
-		said = append(said, "Signed fields name the event together.")
-	}
-	if r.key.kind == recibo.KeyFingerprint && !r.profile.TypeSigned {
-		said = append(said, "The type is not signed: known content under another type is held for review.")
-	}
-	if r.key.kind == recibo.KeyFingerprint && len(r.id) > 0 {
-		said = append(said, "The id "+textOf(r.id)+" is not signed: it is shown, and neither admits nor suppresses an event.")
-	}
 	return said
+}
+
+// keyText says what it means that an event is named so.
+var keyText = map[recibo.KeyKind][]string{
+	recibo.KeyFingerprint: {"Nothing signed names the event, so its signed bytes do: the same bytes again are the same event."},
+	recibo.KeyToken: {"The token is spent once. Whoever holds an unspent token can invent a body: fetch what it speaks of " +
+		"from the sender before acting."},
+	recibo.KeyCredential: {"A changed id is accepted as a new event: this stops honest repeats and no attacker who has the credential " +
+		"or one request."},
+	recibo.KeyComposite: {"Signed fields name the event together."},
 }
 
 // textOf names places that say something together.

@@ -129,6 +129,9 @@ func (doc *document) unwrap(set *fieldSet, in packing) (done bool, err error) {
 		doc.inBody, doc.field0.start = false, bytes.Index(body, doc.src)
 		return true, doc.read(set, in)
 	}
+	if !bytes.Contains(body, []byte(in.field)) {
+		return false, nil
+	}
 	names := append([]string{in.field}, set.names...)
 	fields := make([]value, len(names))
 	if err := readForm(body, names, fields); err != nil {

@@ -128,7 +128,7 @@ func (v *verifier) body(part *templatePart, d *recibo.Delivery, r *reading) ([]b
 		}
 		bytes = doc.src
 	}
-	if err == nil {
+	if err == nil && part.border.start {
 		err = part.border.begins(string(bytes[:min(len(bytes), 256)]))
 	}
 	if err != nil {
