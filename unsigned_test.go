@@ -5,16 +5,20 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/recibohq/recibo"
 	"github.com/recibohq/recibo/internal/mutate"
 )
 
+// allCases makes the senders' keys once: some are RSA.
+var allCases = sync.OnceValues(mutate.Cases)
+
 // Whoever holds one captured request can change all that is not signed: ids, times, types, the case and order of headers,
 // the query. None of it may make the event act again.
 func TestNoSenderIsAcceptedTwiceHoweverTheUnsignedIsChanged(t *testing.T) {
-	cases, err := mutate.Cases()
+	cases, err := allCases()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +63,7 @@ func (r *rig) deliver(d *recibo.Delivery) answer {
 }
 
 func TestATokenSenderRunsOncePerToken(t *testing.T) {
-	cases, err := mutate.Cases()
+	cases, err := allCases()
 	if err != nil {
 		t.Fatal(err)
 	}

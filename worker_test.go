@@ -15,10 +15,10 @@ import (
 	"github.com/recibohq/recibo/sqlite"
 )
 
-// openSQLite opens a store that the test closes.
+// openSQLite opens a store that the test closes. It does not flush: what outlives a power cut is tested elsewhere.
 func openSQLite(t *testing.T) *sqlite.Store {
 	t.Helper()
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "receipts.db"), nil)
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "receipts.db"), &sqlite.Options{Durability: sqlite.D0})
 	if err != nil {
 		t.Fatal(err)
 	}

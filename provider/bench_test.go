@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"math"
 	"testing"
 )
 
@@ -33,17 +34,20 @@ func BenchmarkVerifyEvents(b *testing.B) {
 }
 
 func TestVerifyingAndReadingAllocatesLittle(t *testing.T) {
-	const limit = 20 // the race detector has pools forget now and then; without it all are below 16
+	const limit = 18 // 16 without the race detector
 	for _, name := range []string{"stripe", "github", "standard-webhooks", "slack", "zoom"} {
 		v := firstVectors(t)[name]
 		verifier, d := v.bind(t, name), v.delivery(t)
-		n := testing.AllocsPerRun(100, func() {
-			verified, err := verifier.Verify(t.Context(), d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			verifier.Events(d, verified)
-		})
+		n := math.Inf(1)
+		for range 20 { // the best of some: under the race detector pools forget now and then
+			n = min(n, testing.AllocsPerRun(5, func() {
+				verified, err := verifier.Verify(t.Context(), d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				verifier.Events(d, verified)
+			}))
+		}
 		if n > limit {
 			t.Errorf("%s: %v allocations, want at most %v", name, n, limit)
 		}
