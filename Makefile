@@ -9,7 +9,7 @@ CYCLES ?= 30
 
 # What make check leaves out: suites that take minutes or root, and those that start a PostgreSQL server.
 slow := -e /internal/crash$$ -e /internal/powercut$$ -e /fieldcases$$ -e /difftest$$
-server := -e /postgres$$ -e /internal/pgtest$$
+server := -e /postgres$$ -e /internal/pgtest$$ -e /bench$$
 
 .NOTPARALLEL:
 .PHONY: help setup demo check test cases sdk crash powercut fuzz bench docs fmt
