@@ -58,8 +58,9 @@ func cutOften(t *testing.T, class sqlite.Durability, times int) (recorded, lost 
 func cut(t *testing.T, d *disk, r *recorder) acks {
 	t.Helper()
 	time.Sleep(rand.N(400 * time.Millisecond))
+	out := time.Now()
 	err := d.cutPower()
-	acknowledged := r.kill(t)
+	acknowledged := r.kill(t, out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -25,11 +24,18 @@ const recorders = 16
 // Acks are the receipts that a store acknowledged, by the key of their event.
 type acks map[recibo.Key]string
 
+// An ack is one of them, with the time at which the store's answer was there.
+type ack struct {
+	key     recibo.Key
+	receipt string
+	at      int64 // Unix nanoseconds
+}
+
 // A recorder is a process that records receipts as fast as it can and prints each one that was acknowledged.
 type recorder struct {
 	cmd    *exec.Cmd
 	begun  chan struct{} // closed at the first acknowledged receipt, or when there will be none
-	acks   chan acks     // gets all of them, once the process is dead
+	acks   chan []ack    // gets all of them, once the process is dead
 	stderr bytes.Buffer
 }
 
@@ -39,7 +45,7 @@ func startRecorder(t *testing.T, path string, class sqlite.Durability, cycle int
 	r := &recorder{
 		cmd:   exec.Command("/proc/self/exe", path, strconv.Itoa(int(class)), strconv.Itoa(cycle)),
 		begun: make(chan struct{}),
-		acks:  make(chan acks, 1),
+		acks:  make(chan []ack, 1),
 	}
 	r.cmd.Env = append(os.Environ(), roleVariable+"="+roleRecorder)
 	r.cmd.Stderr = &r.stderr
@@ -60,10 +66,13 @@ func startRecorder(t *testing.T, path string, class sqlite.Durability, cycle int
 }
 
 func (r *recorder) read(out io.Reader) {
-	all := make(acks)
+	var all []ack
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		key, receipt, _ := strings.Cut(lines.Text(), " ") // never cut off: the kernel writes a short line whole
-		if all[recibo.Key(key)] = receipt; len(all) == 1 {
+		var a ack // never cut off: the kernel writes a short line whole
+		if _, err := fmt.Sscan(lines.Text(), &a.key, &a.receipt, &a.at); err != nil {
+			continue
+		}
+		if all = append(all, a); len(all) == 1 {
 			close(r.begun)
 		}
 	}
@@ -73,16 +82,23 @@ func (r *recorder) read(out io.Reader) {
 	r.acks <- all
 }
 
-// kill ends the process at once and returns what it acknowledged.
-func (r *recorder) kill(t *testing.T) acks {
+// kill ends the process at once and returns what it acknowledged before the power went out. With the power the process
+// would have ended too: what this one still says afterwards, nobody would have heard.
+func (r *recorder) kill(t *testing.T, out time.Time) acks {
 	t.Helper()
 	_ = r.cmd.Process.Kill() // its error says that the process has ended already
 	all := <-r.acks
 	_ = r.cmd.Wait() // it was killed, as its error says
-	if len(all) == 0 {
+	heard := make(acks)
+	for _, a := range all {
+		if a.at < out.UnixNano() {
+			heard[a.key] = a.receipt
+		}
+	}
+	if len(heard) == 0 {
 		t.Fatalf("the recorder acknowledged nothing:\n%s", &r.stderr)
 	}
-	return all
+	return heard
 }
 
 // record is the recorder's main function: it returns only if it could not start.
@@ -105,7 +121,7 @@ func record(path, class, cycle string) error {
 					fmt.Fprintln(os.Stderr, err) // once the power is out
 					return
 				}
-				fmt.Println(key, results[0].Receipt)
+				fmt.Println(key, results[0].Receipt, time.Now().UnixNano())
 			}
 		})
 	}
