@@ -158,10 +158,15 @@ func (f *format) readList(text string, into *written) error {
 // write makes the text that a sender sends.
 func (f *format) write(signature, at string, others func(name string) string) string {
 	var b strings.Builder
+	signed := false
 	for i, e := range f.entries {
+		if e.slot == slotSignature && signed {
+			continue // another spelling of the same
+		}
 		if i > 0 {
 			b.WriteString(f.separator)
 		}
+		signed = signed || e.slot == slotSignature
 		b.WriteString(e.prefix)
 		switch e.slot {
 		case slotTime:
