@@ -40,7 +40,7 @@ cases: ## play the faults of others in fieldcases/testdata
 
 sdk: ## compare verifying and signing with the senders' official SDKs
 	cd difftest && npm ci --ignore-scripts --no-audit --no-fund --silent
-	go test -count=1 -timeout=15m ./difftest
+	go test -count=1 -timeout=15m -v ./difftest
 
 crash: ## kill the real program at random times and read the history for broken promises
 	go test -count=1 -timeout=15m ./internal/crash
